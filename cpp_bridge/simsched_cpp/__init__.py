@@ -1,0 +1,1 @@
+"""The C++ side of simsched: modules written in C++ join a run as equals."""

@@ -1,0 +1,1 @@
+"""Models for attitude-control simulations, ready to be named in a scenario's `Tasks`."""

@@ -1,0 +1,179 @@
+"""The master's DataBase: one block of packed bytes, from which requests are cut and into which
+answers are merged.
+
+Pure: no I/O. The master shuffles bytes and never needs to know what they mean, so an exchange costs
+it two slices rather than a conversion of every field. Where several tasks write one field, the value
+of each but the last is kept as well, in a *shadow* field named `Task.field`, so that a recording
+tells what every task answered and any of them can be replayed.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from simsched.database import DataBaseSpec, Field, time_problems
+from simsched.errors import Problem, ScenarioError, choices
+from simsched.layout import Layout
+from simsched.tasks import Task
+from simsched.values import Unpacker, pack_value, wanted
+
+_F8 = struct.Struct("<d")
+_I8 = struct.Struct("<q")
+
+Run = tuple[int, int, int, int]
+"""Bytes that go together: from, to in the image; from, to in the payload."""
+
+
+def shadows(tasks: Iterable[Task]) -> list[tuple[str, str]]:
+    """(task, field) of every answer that a later task of the same step overwrites."""
+    members = list(tasks)
+    last = {name: task.name for task in members for name in task.merged}
+    return [(task.name, name) for task in members for name in task.merged if last[name] != task.name]
+
+
+class Image:
+    """All fields, and the shadows, as bytes."""
+
+    def __init__(self, database: DataBaseSpec, tasks: Iterable[Task] = ()) -> None:
+        self.database = database
+        self.fields: dict[str, Field] = dict(database.fields)
+        for task, name in shadows(tasks):
+            shadow = f"{task}.{name}"
+            original = database.fields[name]
+            layout = replace(original.layout, name=shadow)
+            self.fields[shadow] = replace(original, name=shadow, layout=layout)
+        self.layout = Layout(member.layout for member in self.fields.values())
+        self._at = dict(zip(self.layout.names, self.layout.offsets, strict=True))
+        self.data = bytearray(self.layout.size)
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the declared initial values."""
+        self.data[:] = b"".join(pack_value(member, member.initial) for member in self.fields.values())
+
+    def set_time(self, t: float) -> None:
+        _F8.pack_into(self.data, self._at["t"], t)
+
+    def set_command(self, cmd: int) -> None:
+        _I8.pack_into(self.data, self._at["cmd"], cmd)
+
+    def get(self, name: str) -> Any:
+        """One field's value now, as a copy."""
+        member = self.fields[name]
+        into: dict[str, Any] = {}
+        Unpacker([member]).scatter(self.bytes_of(name), into)
+        return into[name]
+
+    def set(self, name: str, value: Any) -> None:
+        """Change one field; ValueError if the value does not fit."""
+        start = self._at[name]
+        packed = pack_value(self.fields[name], value)
+        self.data[start : start + len(packed)] = packed
+
+    def bytes_of(self, name: str) -> bytearray:
+        start = self._at[name]
+        return self.data[start : start + self.fields[name].layout.size]
+
+    def sources(self, task: Task) -> tuple[memoryview | bytes, ...]:
+        """The pieces whose concatenation is the task's In payload, live views of the image."""
+        own_dt = _F8.pack(task.every * self.fields["dt"].initial)
+        view = memoryview(self.data)
+        pieces: list[memoryview | bytes] = []
+        for start, stop, is_dt in self._input_runs(task):
+            pieces.append(own_dt if is_dt else view[start:stop])
+        return tuple(pieces)
+
+    def _input_runs(self, task: Task) -> list[tuple[int, int, bool]]:
+        """Neighbouring fields joined; a multi-rate task's `dt` stands alone."""
+        runs: list[tuple[int, int, bool]] = []
+        for name in task.reads:
+            start = self._at[name]
+            stop = start + self.fields[name].layout.size
+            own = name == "dt" and task.every > 1
+            if runs and runs[-1][1] == start and not own and not runs[-1][2]:
+                runs[-1] = (runs[-1][0], stop, False)
+            else:
+                runs.append((start, stop, own))
+        return runs
+
+    def targets(self, task: Task, base: int = 0) -> tuple[Run, ...]:
+        """Where each piece of the task's Out payload goes; `base` is where that payload begins."""
+        runs: list[Run] = []
+        for name in task.merged:
+            size = self.fields[name].layout.size
+            source = base + task.layout_out.offset(name)
+            for target in (name, f"{task.name}.{name}"):
+                if target in self._at:
+                    runs.append((self._at[target], self._at[target] + size, source, source + size))
+        return _joined(runs)
+
+    def finite_views(self, task: Task) -> tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], ...]:
+        """(floats of the image, as many zeros): `np.vdot` of them is 0 exactly if all are finite.
+
+        `vdot`, because `dot` prints numpy's own warning where a product is not finite.
+        """
+        views = []
+        for name in task.merged:
+            member = self.fields[name]
+            if member.layout.type.is_float and member.finite != "ignore":
+                views.append((member.layout.type.dtype, self._at[name], self._at[name] + member.layout.size))
+        merged: list[tuple[str, int, int]] = []
+        for dtype, start, stop in sorted(views, key=lambda view: view[1]):
+            if merged and merged[-1][0] == dtype and merged[-1][2] == start:
+                merged[-1] = (dtype, merged[-1][1], stop)
+            else:
+                merged.append((dtype, start, stop))
+        floats = [_floats(self.data, *run) for run in merged]
+        return tuple((values, np.zeros_like(values)) for values in floats)
+
+
+def _floats(data: bytearray, dtype: str, start: int, stop: int) -> np.ndarray[Any, Any]:
+    kind = np.dtype(dtype)
+    return np.frombuffer(data, kind, (stop - start) // kind.itemsize, start)
+
+
+def _joined(runs: Iterable[Run]) -> tuple[Run, ...]:
+    joined: list[Run] = []
+    for run in sorted(runs):
+        if joined and joined[-1][1] == run[0] and joined[-1][3] == run[2]:
+            joined[-1] = (joined[-1][0], run[1], joined[-1][2], run[3])
+        else:
+            joined.append(run)
+    return tuple(joined)
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Initial values that a caller sets in place of the declared ones."""
+
+    values: Mapping[str, Any]
+
+    def apply(self, database: DataBaseSpec) -> DataBaseSpec:
+        """The same DataBase with other initial values; ScenarioError tells all that do not fit."""
+        fields = dict(database.fields)
+        problems: list[Problem] = []
+        for name, value in self.values.items():
+            if name not in fields:
+                what = f"is not a field of DataBase{choices(name, fields, 'fields')}"
+                problems.append(Problem(f"initial value '{name}'", what))
+                continue
+            try:
+                fields[name] = _with_initial(fields[name], value)
+            except (ValueError, TypeError, OverflowError) as error:
+                what = f"{error}; wanted {wanted(fields[name])}"
+                problems.append(Problem(f"initial value '{name}'", what))
+        problems.extend(time_problems(fields))
+        if problems:
+            raise ScenarioError(problems, "initial values")
+        return DataBaseSpec(fields)
+
+
+def _with_initial(member: Field, value: Any) -> Field:
+    into: dict[str, Any] = {}
+    Unpacker([member]).scatter(bytearray(pack_value(member, value)), into)
+    return replace(member, initial=into[member.name])

@@ -1,0 +1,1 @@
+"""Starting, watching, showing and ending the processes of a run."""

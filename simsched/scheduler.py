@@ -1,0 +1,315 @@
+"""The master: from the first HELLO to the last FINAL.
+
+`run` is the whole story: join, initialize, step until tmax, finalize, in any case. What a step is
+stands in `steps.py`, what a wait is in `waiting.py`, when a step is due in `pacing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic_ns
+from typing import Any, Protocol
+
+import numpy as np
+
+from simsched.master.absent import Absentees
+from simsched.datagram import Kind
+from simsched.errors import ResultError, RunError, SimschedError
+from simsched.image import Image
+from simsched.master.joining import HowToStart, join
+from simsched.measure import Timings
+from simsched.pacing import Pacer, step_count
+from simsched.master.placement import Placement
+from simsched.report import Report, TaskReport, lateness_report
+from simsched.scenario import Scenario
+from simsched.master.seats import NoWatch, RemoteSeat, Seat, Watch, describe_counters
+from simsched.master.steps import Orders, Stepper
+from simsched.values import wanted
+from simsched.master.waiting import Notify, Waiter
+
+FINAL_S = 2.0
+"""How long modules may take to finalize when the run has failed already [s]."""
+
+
+class Sink(Protocol):
+    """Where the rows of a run go."""
+
+    def add(self, row: bytes | bytearray) -> None: ...
+
+    def close(self, summary: Mapping[str, Any]) -> None: ...
+
+
+OpenSink = Callable[[Image], Sink]
+
+
+class Scheduler:
+    """One run of a scenario over given seats."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        image: Image,
+        seats: Sequence[Seat],
+        open_sink: OpenSink,
+        *,
+        early: bool = True,
+        watch: Watch | None = None,
+        notify: Notify = print,
+        how_to_start: HowToStart = lambda name: "start it",
+        placement: Placement | None = None,
+        started: frozenset[str] = frozenset(),
+    ) -> None:
+        self.scenario = scenario
+        self.image = image
+        self.seats = tuple(seats)
+        self.step = -1
+        """The step under way, for whoever shows progress."""
+        first, dt, tmax = (scenario.database.fields[name].initial for name in ("t", "dt", "tmax"))
+        self.t0, self.dt = float(first), float(dt)
+        self.steps = step_count(self.t0, self.dt, float(tmax))
+        self.notices: list[str] = []
+        self.pacer: Pacer | None = None
+        self._phase = "the start"
+        self._open_sink = open_sink
+        self._notify_user = notify
+        self._watch = watch or NoWatch()
+        self._how_to_start = how_to_start
+        self._started = started
+        self._placement = placement or Placement("free")
+        self.waiter = Waiter(self.seats, self._watch, self.notify, self.where)
+        self._stepper = Stepper(image, self.waiter, self._not_finite)
+        self._orders = Orders(self.seats, early)
+        self._jacobi = scenario.settings.coupling == "jacobi"
+        self._warned: set[tuple[str, str]] = set()
+        self._began_ns = monotonic_ns()
+        self._absent = Absentees(self.seats, started, self.notify)
+
+    def notify(self, text: str) -> None:
+        """Tell the user something that does not end the run; kept for the report."""
+        self.notices.append(text)
+        self._notify_user(text)
+
+    def where(self) -> str:
+        """Where the run is, for messages."""
+        return self._phase or f"step {self.step}, t = {self.t0 + self.step * self.dt:.9g} s"
+
+    def run(self) -> Report:
+        """The whole run; what ends it early is raised after every module was sent to Idle."""
+        ended = "tmax"
+        try:
+            sink = self._begin()
+        except BaseException:
+            self._finish_after_failure()
+            raise
+        try:
+            ended = self._loop(sink)
+            self._finish()
+        except BaseException as error:
+            ended = f"{type(error).__name__}: {error}"
+            self._finish_after_failure()
+            self._close_after_failure(sink, ended)
+            raise
+        report = self.report(ended)
+        sink.close(report.as_dict())
+        return report
+
+    def _begin(self) -> Sink:
+        settings = self.scenario.settings
+        join(self.seats, settings.wait_s, self._watch, self.notify, self._how_to_start)
+        self._phase = "Initialize"
+        self.image.reset()
+        for seat in self.seats:
+            if seat.present:
+                self.initialize(seat)
+            seat.timings = Timings()  # what joining and starting took is not the run's
+        self._phase = ""
+        self._began_ns = monotonic_ns()
+        return self._open_sink(self.image)
+
+    def initialize(self, seat: Seat) -> None:
+        """Send INIT to one seat and take the initial conditions that it sets."""
+        self.image.set_command(Kind.INIT)
+        seat.post(Kind.INIT, b"".join(seat.sources))
+        self.image.set_command(Kind.STEP)
+        if seat.task.no_answer:
+            return
+        if seat.task.raw and isinstance(seat, RemoteSeat):
+            wait_s = self.scenario.settings.wait_s  # it cannot say HELLO: this is where it may be late
+            seat.deadline_ns = None if wait_s is None else monotonic_ns() + round(wait_s * 1e9)
+        if not seat.collect():
+            self.waiter.one(seat)
+        if seat.present:
+            self._stepper.merge(seat)
+
+    def _loop(self, sink: Sink) -> str:
+        """Steps until there are no more; why the run ended."""
+        settings = self.scenario.settings
+        if settings.real_time:
+            self.pacer = Pacer(self.dt, monotonic_ns(), settings.overrun)  # type: ignore[arg-type]
+        data, set_time, add = self.image.data, self.image.set_time, sink.add
+        t0, dt, stepper = self.t0, self.dt, self._stepper
+        total = self.steps
+        k = 0
+        while total is None or k < total:
+            self.step = k
+            if self.pacer is not None:
+                self._release(k)
+            set_time(t0 + k * dt)
+            self._one(k)
+            add(data)
+            if self.pacer is not None:
+                self.pacer.finished(k, monotonic_ns())
+            if stepper.stopping:
+                return self._who_stopped()
+            if k & 15 == 15:
+                self._now_and_then(k)
+            k += 1
+        return "tmax"
+
+    def _one(self, k: int) -> None:
+        seats, plan, can_overlap = self._orders.at(k)
+        if self._jacobi:
+            self._stepper.jacobi(seats)
+        elif can_overlap and self._placement.overlaps:
+            self._stepper.overlapping(seats, plan)
+        else:
+            self._stepper.in_order(seats)
+
+    def _release(self, k: int) -> None:
+        pacer = self.pacer
+        if pacer is None:
+            return
+        self.waiter.sleep_until(pacer.due_ns(k))
+        pacer.released(k, monotonic_ns())
+
+    def _now_and_then(self, k: int) -> None:
+        """What need not be done at every step."""
+        self._placement.consider(k, self.seats, self._orders.at(k)[1])
+        self._absent.look(self)
+
+    def _who_stopped(self) -> str:
+        names = [seat.task.name for seat in self.seats if seat.stopping]
+        return f"asked by {', '.join(names)}"
+
+    def _not_finite(self, seat: Seat) -> None:
+        """Name the fields that are not finite: stop the run, or warn once for each."""
+        for name in seat.task.merged:
+            field = self.image.fields[name]
+            value = self.image.get(name)
+            if field.finite == "ignore" or not field.layout.type.is_float or _is_finite(value):
+                continue
+            text = (
+                f"task '{seat.task.name}', field '{name}', {self.where()}: found {_shown(value)}; "
+                f"wanted {wanted(field)}, all finite"
+            )
+            if field.finite == "stop" or self.scenario.settings.strict:
+                raise ResultError(text)
+            if (seat.task.name, name) not in self._warned:
+                self._warned.add((seat.task.name, name))
+                self.notify(f"{text} (said once; --strict stops the run)")
+
+    def _finish(self) -> None:
+        """FINAL to all; what a module raises there fails the run, after the others were finalized."""
+        self._phase = "Finalize"
+        problems = self._send_all(Kind.FINAL)
+        self._stop_started()
+        if problems:
+            raise problems[0]
+
+    def _finish_after_failure(self) -> None:
+        """The same, when the run has failed: whoever does not answer is left."""
+        self._phase = "Finalize"
+        for seat in self.seats:
+            if seat.failure is not None and seat.is_remote:
+                seat.post(Kind.STOP, b"".join(seat.sources))  # it waits for no more than that
+                seat.is_lost = True
+        for problem in self._send_all(Kind.FINAL, FINAL_S):
+            self.notify(f"while finalizing: {problem}")
+        self._stop_started()
+
+    def _send_all(self, kind: Kind, most_s: float | None = None) -> list[SimschedError]:
+        self.image.set_command(kind)
+        problems: list[SimschedError] = []
+        pending: list[Seat] = []
+        for seat in self.seats:
+            if not self._is_reachable(seat):
+                continue
+            seat.post(kind, b"".join(seat.sources))
+            if isinstance(seat, RemoteSeat) and not seat.task.no_answer:
+                pending.append(seat)
+                if most_s is not None:
+                    limit_ns = monotonic_ns() + round(most_s * 1e9)
+                    seat.deadline_ns = min(seat.deadline_ns or limit_ns, limit_ns)
+            elif seat.failure is not None:
+                problems.append(RunError(f"task '{seat.task.name}' failed at {self._phase}:\n{seat.failure}"))
+        while pending:
+            pending = self._answered(pending, problems)
+        return problems
+
+    def _answered(self, pending: list[Seat], problems: list[SimschedError]) -> list[Seat]:
+        """Wait for one of these; those that will not answer are struck off with their problem."""
+        try:
+            seat = self.waiter.first(pending)
+        except RunError as error:
+            problems.append(error)
+            return [seat for seat in pending if not seat.is_lost]
+        if isinstance(seat, RemoteSeat) and seat.stopping and not seat.stop_reason:
+            seat.stop_reason = seat.requester.text
+        return [other for other in pending if other is not seat]
+
+    def _is_reachable(self, seat: Seat) -> bool:
+        return seat.present and not seat.is_lost and seat.task.name not in self._watch.ended()
+
+    def _stop_started(self) -> None:
+        """Modules that were started for this run are told to end; others wait for the next run."""
+        for seat in self.seats:
+            if seat.task.name in self._started and self._is_reachable(seat):
+                seat.post(Kind.STOP, b"".join(seat.sources))
+
+    def _close_after_failure(self, sink: Sink, ended: str) -> None:
+        try:
+            sink.close(self.report(ended).as_dict())
+        except SimschedError as error:  # the first error is the one to raise
+            self.notify(f"while closing the recording: {error}")
+
+    def report(self, ended: str) -> Report:
+        """How the run went so far."""
+        reasons = [f"{seat.task.name}: {seat.stop_reason}" for seat in self.seats if seat.stop_reason]
+        tasks = {
+            seat.task.name: TaskReport(
+                seat.timings.summary(),
+                **describe_counters(seat),
+                round_trip_histogram=tuple(seat.timings.round_trip.octaves()),
+            )
+            for seat in self.seats
+        }
+        pacer = self.pacer
+        return Report(
+            steps=self.step + 1,
+            t=self.t0 + max(self.step, 0) * self.dt,
+            wall_s=(monotonic_ns() - self._began_ns) / 1e9,
+            ended="; ".join(reasons) or ended,
+            tasks=tasks,
+            real_time=pacer and lateness_report(pacer.period_s, pacer.policy, pacer.overruns, pacer.lateness),
+            warnings=tuple(self.notices),
+            placement=self._placement.described,
+        )
+
+    def close(self) -> None:
+        """Let go of sockets."""
+        self.waiter.close()
+        for seat in self.seats:
+            seat.close()
+
+
+def _is_finite(value: Any) -> bool:
+    components = getattr(value, "components", value)
+    if getattr(components, "dtype", None) is not None and components.dtype.kind not in "fiub":
+        import quaternion
+
+        components = quaternion.as_float_array(components)
+    return bool(np.all(np.isfinite(components)))
+
+
+def _shown(value: Any) -> str:
+    return " ".join(str(value).split())
