@@ -27,7 +27,7 @@ class Children:
     def fork(self, pin: Pin, target: Callable[..., None], *args: object) -> int:
         """Run a function in a forked process on the pin's core for children; its process id."""
         process = multiprocessing.get_context("fork").Process(
-            target=_settled, args=(pin, target, args), daemon=True
+            target=_settled, args=(pin, os.getpid(), target, args), daemon=True
         )
         process.start()
         self._forked.append(process)
@@ -69,6 +69,6 @@ class Children:
                 started.wait()
 
 
-def _settled(pin: Pin, target: Callable[..., None], args: tuple[object, ...]) -> None:
-    settle_as_child(pin)
+def _settled(pin: Pin, parent: int, target: Callable[..., None], args: tuple[object, ...]) -> None:
+    settle_as_child(pin, parent)
     target(*args)

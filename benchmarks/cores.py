@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -35,9 +36,12 @@ def master_on(pin: Pin) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def settle_as_child(pin: Pin) -> None:
-    """To be called first in a child: its core, and its end when the parent ends."""
+def settle_as_child(pin: Pin, parent: int) -> None:
+    """To be called first in a child: its core, and its end when the process `parent` ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # a parent that ended before that call sends no signal any more
+    if os.getppid() != parent:
+        sys.exit(f"process {parent}, which started this one, has ended: nothing to do")
     # an interrupt reaches the whole foreground group; the parent alone decides about its children
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.sched_setaffinity(0, cores(pin, master=False))

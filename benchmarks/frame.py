@@ -11,6 +11,7 @@ import json
 import signal
 import statistics
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -74,24 +75,38 @@ def time_limit(seconds: int, what: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def take_turns(
-    contenders: list[Contender], rounds: int, share: float, limit_s: int, tell: Callable[[str], None]
-) -> list[Result]:
-    """All contenders, round by round; `share` scales the length of a round. One that fails is out."""
+@dataclass(frozen=True)
+class Plan:
+    """How long a comparison may take."""
+
+    rounds: int
+    share: float
+    """Scales the length of a round."""
+    round_limit_s: int
+    overall_limit_s: float
+
+
+def take_turns(contenders: list[Contender], plan: Plan, tell: Callable[[str], None]) -> list[Result]:
+    """All contenders, round by round. One that fails is out; nobody starts after the overall limit."""
     results = [Result(contender) for contender in contenders]
-    for number in range(rounds):
+    deadline = time.monotonic() + plan.overall_limit_s
+    for number in range(plan.rounds):
         for result in results:
-            if not result.failure:
-                tell(f"round {number + 1} of {rounds}: {_title(result.contender)}")
-                _one_round(result, share, limit_s)
+            if result.failure:
+                continue
+            if time.monotonic() < deadline:
+                tell(f"round {number + 1} of {plan.rounds}: {_title(result.contender)}")
+                _one_round(result, plan)
+            elif not result.rounds_s:
+                result.failure = f"{plan.overall_limit_s:.0f} s were over before its first turn"
     return results
 
 
-def _one_round(result: Result, share: float, limit_s: int) -> None:
+def _one_round(result: Result, plan: Plan) -> None:
     contender = result.contender
-    exchanges = max(contender.n, int(contender.exchanges * share))
+    exchanges = max(contender.n, int(contender.exchanges * plan.share))
     try:
-        with time_limit(limit_s, _title(contender)):
+        with time_limit(plan.round_limit_s, _title(contender)):
             result.rounds_s.append(contender.seconds_per_exchange(exchanges))
     except FAILURES as failure:
         result.failure = f"{type(failure).__name__}: {failure}"

@@ -31,6 +31,7 @@ class Ring:
     form: Form
     port: int
     launched_s: float
+    launcher: int
 
 
 def _broker(ring: Ring) -> None:
@@ -134,7 +135,7 @@ def _reader(federate: Any, ring: Ring, place: int) -> Any:
 def main() -> None:
     role, described = sys.argv[1:]
     ring = Ring(**json.loads(described))
-    settle_as_child(ring.pin)
+    settle_as_child(ring.pin, ring.launcher)
     if role == "broker":
         _broker(ring)
     else:

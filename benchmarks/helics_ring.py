@@ -9,6 +9,7 @@ module run where a dispatcher sends it there and back.
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -38,7 +39,7 @@ NAMES: dict[Form, str] = {
 
 def run(n: int, steps: int, pin: Pin, form: Form) -> dict[str, float]:
     """One ring from nothing to its end: seconds of the steps, and until the first one was done."""
-    ring = Ring(n, steps, pin, form, _free_ports(), time.monotonic())
+    ring = Ring(n, steps, pin, form, _free_ports(), time.monotonic(), os.getpid())
     with Children() as children:
         broker = _start(children, ring, "broker", stdout=subprocess.PIPE)
         assert broker.stdout is not None

@@ -1,4 +1,4 @@
-"""One simulator of the mosaik ring, in its own process: `mosaik_node.py PIN HOST:PORT`."""
+"""One simulator of the mosaik ring, in its own process: `mosaik_node.py PIN PARENT HOST:PORT`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Node(Simulator):  # type: ignore[misc]
 
 
 def main() -> None:
-    settle_as_child(cast(Pin, sys.argv.pop(1)))
+    settle_as_child(cast(Pin, sys.argv.pop(1)), int(sys.argv.pop(1)))
     mosaik_api_v3.start_simulation(Node(), configure_logging=False)
 
 

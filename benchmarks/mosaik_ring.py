@@ -8,6 +8,7 @@ them, as a dispatcher does.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ NAMES: dict[Form, str] = {"fields": "mosaik, field by field", "vector": "mosaik,
 
 def run(n: int, steps: int, pin: Pin, form: Form) -> dict[str, float]:
     """One ring from nothing to its end: seconds of the steps, and until the first one was done."""
-    ring = Ring(n, steps, pin, form, time.monotonic())
+    ring = Ring(n, steps, pin, form, time.monotonic(), os.getpid())
     with Children() as children:
         world = children.start(
             [sys.executable, WORLD, json.dumps(asdict(ring))],

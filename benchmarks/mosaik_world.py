@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,6 +30,7 @@ class Ring:
     pin: Pin
     form: Form
     launched_s: float
+    launcher: int
 
 
 def _initial(form: Form) -> dict[str, list[Any]]:
@@ -39,7 +41,7 @@ def _initial(form: Form) -> dict[str, list[Any]]:
 
 def _connected(ring: Ring) -> tuple[Any, list[Any]]:
     """Each gives to the next within the step, the last to the first of the next step."""
-    command = f"{sys.executable} {NODE} {ring.pin} %(addr)s"
+    command = f"{sys.executable} {NODE} {ring.pin} {os.getpid()} %(addr)s"
     world: Any = mosaik.World(
         {"Node": {"cmd": command}},
         mosaik_config={"addr": ("127.0.0.1", None), "start_timeout": 60.0},
@@ -56,7 +58,7 @@ def _connected(ring: Ring) -> tuple[Any, list[Any]]:
 
 def main() -> None:
     ring = Ring(**json.loads(sys.argv[1]))
-    settle_as_child(ring.pin)
+    settle_as_child(ring.pin, ring.launcher)
     with master_on(ring.pin):
         world, modules = _connected(ring)
         try:

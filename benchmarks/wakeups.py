@@ -65,13 +65,9 @@ def udp_pair() -> tuple[socket.socket, socket.socket]:
 def _socket_channel(end: socket.socket, wait: Callable[[], object] | None = None) -> Channel:
     buffer = bytearray(2048)
     receive = end.recv_into
-
-    def polled() -> None:
-        assert wait is not None
-        wait()
-        receive(buffer)
-
-    return Channel(lambda: end.send(PAYLOAD), polled if wait else lambda: receive(buffer))
+    if wait is None:
+        return Channel(lambda: end.send(PAYLOAD), lambda: receive(buffer))
+    return Channel(lambda: end.send(PAYLOAD), lambda: (wait(), receive(buffer)))
 
 
 def blocking() -> tuple[Channel, Channel]:

@@ -29,7 +29,7 @@ ANSWER = 0x80
 
 TIMES = struct.Struct("<qqq")
 TIMES_AT = 24
-SEQUENCE = struct.Struct("<I")
+SEQUENCE_TASK = struct.Struct("<IH")
 SEQUENCE_AT = 16
 
 

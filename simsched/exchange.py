@@ -16,8 +16,8 @@ from simsched.datagram import (
     HEADER,
     HEADER_SIZE,
     MAGIC,
-    SEQUENCE,
     SEQUENCE_AT,
+    SEQUENCE_TASK,
     TIMES,
     TIMES_AT,
     Drop,
@@ -113,7 +113,7 @@ class Requester:
                 kind, payload, flags=flags, layout_id=wire.layout_id, session=self.session,
                 sequence=sequence, task=wire.number, sent_ns=now_ns, key=wire.key,
             )  # fmt: skip
-        self._prefix = _PREFIX[kind]
+        self._prefix = _PREFIX.get(kind, b"")
         self._expected = request[8:22]
         self._tries = 0
         self._sent_ns = now_ns
@@ -169,18 +169,22 @@ class Requester:
             and self.wire.key is None
             and buffer[6] & Flag.SIGNED == 0
         ):
-            self.peer_state = buffer[5]  # type: ignore[assignment]  # State is an IntEnum
+            self.peer_state = _STATES[buffer[5]]
             self.peer_flags = buffer[6]
-            self.times = times = TIMES.unpack_from(buffer, TIMES_AT)
+            self.times = TIMES.unpack_from(buffer, TIMES_AT)
             self._expected = b""  # a second copy of this answer is stale
             if not self._tries:
-                error_ns = now_ns - times[1] - self._round_trip_ns
-                self._round_trip_ns += error_ns >> 3
-                self._spread_ns += (abs(error_ns) - self._spread_ns) >> 2
+                self._measure(now_ns)
             return Reply.ANSWER
-        return self._receive_slowly(buffer, size)
+        return self._receive_slowly(buffer, size, now_ns)
 
-    def _receive_slowly(self, buffer: bytearray, size: int) -> Reply:
+    def _measure(self, now_ns: int) -> None:
+        """Learn from a round trip; by our own clock, for what an answer echoes may be wrong."""
+        error_ns = now_ns - self._sent_ns - self._round_trip_ns
+        self._round_trip_ns += error_ns >> 3
+        self._spread_ns += (abs(error_ns) - self._spread_ns) >> 2
+
+    def _receive_slowly(self, buffer: bytearray, size: int, now_ns: int) -> Reply:
         header = parse(buffer, size, self.wire.key)
         if isinstance(header, Drop):
             return self._drop(header)
@@ -196,16 +200,16 @@ class Requester:
         if header.kind not in (wanted, Kind.ERROR | ANSWER):
             return self._drop(Drop.KIND)
         self.times = (header.sent_ns, header.echo_ns, header.recv_ns)
-        self.peer_state = State(min(header.state, State.STOPPED))
+        self.peer_state = _STATES[header.state]
         self.peer_flags = header.flags
         payload = bytes(buffer[HEADER_SIZE : HEADER_SIZE + header.length])
         if header.kind == Kind.ERROR | ANSWER:
             self._expected = b""
             self.text = payload.decode(errors="replace")
             return Reply.BUSY if header.flags & Flag.BUSY else Reply.ERROR
-        return self._answered(header, payload)
+        return self._answered(header, payload, now_ns)
 
-    def _answered(self, header: Header, payload: bytes) -> Reply:
+    def _answered(self, header: Header, payload: bytes, now_ns: int) -> Reply:
         kind = header.kind & ~ANSWER
         if kind in (Kind.HELLO, Kind.FINAL, Kind.STOP):
             self.text = payload.decode(errors="replace")
@@ -213,6 +217,8 @@ class Requester:
             return self._drop(Drop.LAYOUT)
         elif header.length != self.wire.size_out:
             return self._drop(Drop.LENGTH)
+        elif not self._tries:
+            self._measure(now_ns)
         self._expected = b""
         return Reply.ANSWER
 
@@ -225,7 +231,10 @@ class Requester:
         return unpack_hello(self.text.encode())
 
 
-_PREFIX = {kind: MAGIC + bytes([kind | ANSWER]) for kind in Kind}
+_PREFIX = {kind: MAGIC + bytes([kind | ANSWER]) for kind in (Kind.INIT, Kind.STEP)}
+"""How answers of numbers begin; answers of words are read the slow way, whatever their size."""
+
+_STATES = tuple(State(min(number, State.STOPPED)) for number in range(256))
 
 
 @dataclass(frozen=True)
@@ -270,8 +279,9 @@ class Responder:
     def receive(self, buffer: bytearray, size: int, now_ns: int, peer: str = "") -> Work | Send | None:
         """What a datagram asks for; a request's payload starts at HEADER_SIZE of the buffer."""
         if size == self._size_in and buffer[:5] == _STEP and buffer[8:16] == self._step:
-            sequence = SEQUENCE.unpack_from(buffer, SEQUENCE_AT)[0]
-            if sequence == (self._sequence + 1) & 0xFFFF_FFFF and not buffer[6] and not buffer[7]:
+            sequence, task = SEQUENCE_TASK.unpack_from(buffer, SEQUENCE_AT)
+            is_next = sequence == (self._sequence + 1) & 0xFFFF_FFFF and task == self.wire.number
+            if is_next and not buffer[6] and not buffer[7]:
                 self._sequence = sequence
                 self._heard_ns = now_ns
                 self._request = (Kind.STEP, TIMES.unpack_from(buffer, TIMES_AT)[0], now_ns)
@@ -291,7 +301,7 @@ class Responder:
             return self._drop(Drop.KIND)
         if header.session == self._served and header.kind != Kind.PING:
             if header.sequence == self._sequence:
-                return self._again()
+                return self._again(now_ns)
             if not is_newer(header.sequence, self._sequence):
                 return self._drop(Drop.STALE)
         if header.kind != Kind.PING and header.layout_id != self.wire.layout_id:
@@ -299,20 +309,28 @@ class Responder:
         if header.kind in (Kind.INIT, Kind.STEP, Kind.FINAL) and header.length != self.wire.size_in:
             return self._drop(Drop.LENGTH)
         if self.session is not None and header.session != self.session:
-            if now_ns - self._heard_ns < HOLD_NS or header.kind != Kind.INIT:
-                return self._busy(header)
-            return self._accept(header, now_ns, peer, (Kind.FINAL, Kind.INIT))
+            return self._of_another(header, now_ns, peer)
         if header.kind == Kind.PING:
             return self._ping(header, now_ns)
         return self._in_session(header, now_ns, peer)
+
+    def _of_another(self, header: Header, now_ns: int, peer: str) -> Work | Send | None:
+        """A master that does not hold the module takes it over if the one that does has gone."""
+        no_answer = bool(header.flags & Flag.NO_ANSWER)
+        if now_ns - self._heard_ns >= HOLD_NS:
+            if header.kind == Kind.INIT:
+                return self._accept(header, now_ns, peer, (Kind.FINAL, Kind.INIT))
+            if header.kind == Kind.STEP and no_answer:
+                return self._accept(header, now_ns, peer, (Kind.FINAL, Kind.INIT, Kind.STEP))
+        return self._drop(Drop.SESSION) if no_answer else self._busy(header)
 
     def _in_session(self, header: Header, now_ns: int, peer: str) -> Work | Send | None:
         no_answer = bool(header.flags & Flag.NO_ANSWER)
         kind = Kind(header.kind)
         if kind is Kind.STEP and self.session is None:
             if not no_answer:
-                self._note(header, now_ns)
-                return Send(self.error("the module is not in this run: was it started anew?", now_ns))
+                text = "the module is not in this run: was it started anew?"
+                return self._reply(header._replace(kind=Kind.ERROR), text.encode(), 0, now_ns)
             return self._accept(header, now_ns, peer, (Kind.INIT, Kind.STEP))
         if kind is Kind.INIT and self.session == header.session:
             return self._drop(Drop.KIND)
@@ -365,8 +383,10 @@ class Responder:
         )  # fmt: skip
         return data
 
-    def _again(self) -> Send | None:
+    def _again(self, now_ns: int) -> Send | None:
         self.repeats += 1
+        if self._served == self.session:
+            self._heard_ns = now_ns
         return Send(self._answer) if self._answer is not None else None
 
     def _hello(self, header: Header, now_ns: int) -> Send:
@@ -388,17 +408,16 @@ class Responder:
 
     def _reply(self, header: Header, payload: bytes, flags: int, now_ns: int) -> Send:
         """An answer outside the exchange, never larger than what asked for it."""
-        return Send(
-            build(
-                header.kind | ANSWER, payload[: header.length], state=self.state, flags=flags,
-                layout_id=self.wire.layout_id, session=header.session, sequence=header.sequence,
-                task=header.task, sent_ns=now_ns, echo_ns=header.sent_ns, recv_ns=now_ns,
-                key=self.wire.key,
-            )  # fmt: skip
-        )
+        data = build(
+            header.kind | ANSWER, payload[: header.length], state=self.state, flags=flags,
+            layout_id=self.wire.layout_id, session=header.session, sequence=header.sequence,
+            task=header.task, sent_ns=now_ns, echo_ns=header.sent_ns, recv_ns=now_ns, key=self.wire.key,
+        )  # fmt: skip
+        return Send(data)
 
-    def _drop(self, reason: Drop) -> None:
+    def _drop(self, reason: Drop) -> Work | Send | None:
         self.dropped[reason] += 1
+        return None
 
 
 _STEP = MAGIC + bytes([Kind.STEP])

@@ -34,14 +34,19 @@ def load_scenario(path: str | Path) -> Scenario:
     if file.suffix == ".py":
         return _from_python(file, text)
     wanted = ", ".join((".py", *YAML_SUFFIXES))
-    raise ScenarioError([Problem(str(file), f"is neither Python nor YAML; wanted a file that ends in {wanted}")], str(file))
+    raise ScenarioError(
+        [Problem(str(file), f"is neither Python nor YAML; wanted a file that ends in {wanted}")], str(file)
+    )
 
 
 def _from_python(file: Path, text: str) -> Scenario:
     namespace = _executed(file)
     missing = [
         Problem(str(file), f"'{name}' is missing; wanted {wanted}")
-        for name, wanted in (("DataBase", "a class whose attributes are the fields"), ("Tasks", "a dict of tasks"))
+        for name, wanted in (
+            ("DataBase", "a class whose attributes are the fields"),
+            ("Tasks", "a dict of tasks"),
+        )
         if not hasattr(namespace, name)
     ]
     if missing:
@@ -105,7 +110,9 @@ def _from_yaml(file: Path, text: str) -> Scenario:
         raise ScenarioError([Problem(str(file), "wanted the words database: and tasks:")], str(file))
     known = ("database", "tasks", "settings")
     problems = [
-        Problem(str(file), f"unknown word '{word}'{choices(str(word), known, 'words')}") for word in data if word not in known
+        Problem(str(file), f"unknown word '{word}'{choices(str(word), known, 'words')}")
+        for word in data
+        if word not in known
     ]
     database, wrong = plain_database(data.get("database"))
     return make_scenario(
@@ -140,15 +147,26 @@ def load_class(spec: str, task: str, folder: Path | None) -> type[Any]:
     """The class that a task's `Module` names, `file.py:Class` or `package.module:Class`."""
     place, _, name = spec.rpartition(":")
     try:
-        module = import_file((folder or Path()) / place) if place.endswith(".py") else importlib.import_module(place)
+        module = (
+            import_file((folder or Path()) / place)
+            if place.endswith(".py")
+            else importlib.import_module(place)
+        )
     except FileNotFoundError as error:
         raise LaunchError(f"task '{task}': Module '{spec}': there is no file {error.filename}") from None
     except Exception as error:
-        raise LaunchError(f"task '{task}': Module '{spec}' cannot be imported: {type(error).__name__}: {error}") from error
+        raise LaunchError(
+            f"task '{task}': Module '{spec}' cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     found = getattr(module, name, None)
     if not inspect.isclass(found):
-        classes = [key for key, value in vars(module).items() if inspect.isclass(value) and not key.startswith("_")]
-        raise LaunchError(f"task '{task}': Module '{spec}': {place} has no class '{name}'{choices(name, classes, 'classes')}")
+        classes = [
+            key for key, value in vars(module).items() if inspect.isclass(value) and not key.startswith("_")
+        ]
+        raise LaunchError(
+            f"task '{task}': Module '{spec}': {place} has no class '{name}'"
+            f"{choices(name, classes, 'classes')}"
+        )
     return found
 
 

@@ -73,7 +73,9 @@ class Module:
                 f"{', '.join(dict.fromkeys((*task.reads, *task.writes)))}: add it to its Keys or In"
             )
         known = manager.attributes if manager is not None else ()
-        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{choices(name, known, 'fields')}")
+        raise AttributeError(
+            f"{type(self).__name__} has no attribute '{name}'{choices(name, known, 'fields')}"
+        )
 
 
 def place_in(scenario: Scenario, name: str, exact: bool) -> Task:
@@ -93,7 +95,8 @@ def place_in(scenario: Scenario, name: str, exact: bool) -> Task:
         [
             Problem(
                 f"module '{name}'",
-                f"is not in Tasks{choices(name, known, 'tasks')}: name the class as its task, or pass Name='...'",
+                f"is not in Tasks{choices(name, known, 'tasks')}: name the class as its task, "
+                f"or pass Name='...'",
             )
         ]
     )

@@ -72,7 +72,9 @@ def _array(value: Any, code: str, shape: Any = None) -> Any:
     try:
         array = np.array(value, dtype=TYPES[code].dtype)
     except (ValueError, TypeError, OverflowError):
-        raise ValueError(f"is {value!r}; wanted numbers of type {code}, each row as long as the others") from None
+        raise ValueError(
+            f"is {value!r}; wanted numbers of type {code}, each row as long as the others"
+        ) from None
     if shape is None:
         return array if array.shape else array[()]
     wanted = tuple(shape) if isinstance(shape, list) else (shape,)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from simsched.measure import Histogram, Summary
+from simsched.measure import Summary
+from simsched.pacing import Pacer
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,13 @@ class Report:
         return asdict(self)
 
 
-def lateness_report(period_s: float, policy: str, overruns: int, lateness: Histogram) -> RealTimeReport:
+def lateness_report(pacer: Pacer) -> RealTimeReport:
     """What a pacer has seen, for the report."""
+    lateness = pacer.lateness
     return RealTimeReport(
-        period_s=period_s,
-        policy=policy,
-        overruns=overruns,
+        period_s=pacer.period_s,
+        policy=pacer.policy,
+        overruns=pacer.overruns,
         late_p50_us=lateness.quantile_ns(0.5) / 1e3,
         late_p99_us=lateness.quantile_ns(0.99) / 1e3,
         late_max_us=lateness.longest_ns / 1e3,

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simsched.database import Field
-from simsched.errors import RecordingError, UnknownField, nearest
+from simsched.errors import MissingExtra, RecordingError, UnknownField, nearest
 from simsched.layout import Layout
 from simsched.values import Unpacker
 
 if TYPE_CHECKING:
     import pandas
+
+    from simsched.report import Report
 
 Array = np.ndarray[Any, Any]
 Buffer = bytes | bytearray | memoryview
@@ -49,6 +51,8 @@ class Results:
         self.metadata = dict(metadata or {})
         self.summary = None if summary is None else dict(summary)
         self.complete = complete
+        self.report: Report | None = None
+        """How the run went, where these are its results and not a recording's."""
         self._columns: dict[str, Array] = {}
 
     @property
@@ -111,15 +115,15 @@ class Results:
 
     def to_pandas(self, fields: Sequence[str] | None = None) -> pandas.DataFrame:
         """A DataFrame indexed by t, with columns such as `w_B[0]`, `M[0,1]`, `q_IB.w`."""
-        from simsched.record.optional import need
-
-        frames = need("pandas", "to_pandas()")
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise MissingExtra("to_pandas()", "pandas", "record") from None
         columns: dict[str, Any] = {}
         for name in self.members if fields is None else fields:
             if name != "t":
                 columns.update(flat_columns(find(self.members, name), self.rows[name]))
-        frame: pandas.DataFrame = frames.DataFrame(columns, index=frames.Index(self.t, name="t"))
-        return frame
+        return pandas.DataFrame(columns, index=pandas.Index(self.t, name="t"))
 
 
 class InitialValues(Mapping[str, Any]):

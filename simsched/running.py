@@ -46,6 +46,8 @@ class Options:
     key: bytes | None = None
     start: bool = True
     """Start the modules; False: they are started by somebody else."""
+    stop: frozenset[str] = frozenset()
+    """Tasks to stop at the end as if they had been started here: somebody has started them for this run."""
     modules: Mapping[str, type[Module]] = field(default_factory=dict)
     """Classes to use for tasks, in one process, in place of what their `Module` names."""
     replaced: Mapping[str, MakeSeat] = field(default_factory=dict)
@@ -90,13 +92,15 @@ def changed(
     params: Mapping[str, Mapping[str, Any]],
     without: Sequence[str] = (),
 ) -> Scenario:
-    """The scenario with other initial values and parameters, less some tasks; ScenarioError for what is wrong."""
+    """The scenario with other initial values and parameters, less some tasks."""
     problems = []
     known = scenario.database.fields
     names = [task.name for task in scenario.tasks]
     for name, value in values.items():
         if name not in known:
-            problems.append(Problem("set", f"'{name}' is not a field of DataBase{choices(name, known, 'fields')}"))
+            problems.append(
+                Problem("set", f"'{name}' is not a field of DataBase{choices(name, known, 'fields')}")
+            )
             continue
         try:
             Overrides({name: value}).apply(scenario.database)
@@ -134,7 +138,7 @@ class Run:
         elif isinstance(self.sink, MemoryRecorder):
             found = self.sink.results()
         else:
-            found = Results({}, b"")
+            found = Results(self.scenario.database.fields, b"")
         found.report = self.report
         return found
 
@@ -142,8 +146,9 @@ class Run:
 def execute(scenario: Scenario, options: Options) -> Run:
     """Run a checked scenario; every process that was started is gone when this returns or raises."""
     with ExitStack() as stack:
+        kwargs: dict[str, Any] = {}
         if options.in_process:
-            seats_of, kwargs = _inline(scenario, options), {}
+            seats_of = _inline(scenario, options)
         else:
             scenario, seats_of, kwargs = _with_processes(scenario, options, stack)
         image = Image(scenario.database, scenario.tasks)
@@ -191,7 +196,7 @@ def _module_for(name: str, scenario: Scenario, options: Options) -> Module:
 def _with_processes(
     scenario: Scenario, options: Options, stack: ExitStack
 ) -> tuple[Scenario, MakeSeat, dict[str, Any]]:
-    kwargs: dict[str, Any] = {}
+    kwargs: dict[str, Any] = {"started": options.stop}
     if options.start:
         jobs = make_jobs(scenario, frozenset(options.replaced))
         scenario = jobs.scenario

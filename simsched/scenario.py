@@ -79,7 +79,10 @@ SETTINGS: dict[str, Setting] = {
         "base_port", "a port from 1024 to 65000", "tasks without Addr listen there, in their order", _is_port
     ),
     "Wait": Setting(
-        "wait_s", "seconds > 0, or None", "how long modules that somebody else starts are waited for", _is_patience
+        "wait_s",
+        "seconds > 0, or None",
+        "how long modules that somebody else starts are waited for",
+        _is_patience,
     ),
 }
 
@@ -144,7 +147,9 @@ def read_settings(given: Mapping[str, Any]) -> tuple[Settings, list[Problem]]:
     for name, value in given.items():
         row = SETTINGS.get(name)
         if row is None:
-            problems.append(Problem("settings", f"unknown setting '{name}'{choices(name, SETTINGS, 'settings')}"))
+            problems.append(
+                Problem("settings", f"unknown setting '{name}'{choices(name, SETTINGS, 'settings')}")
+            )
         elif not row.fits(value):
             problems.append(Problem(f"setting '{name}'", f"is {value!r}; wanted {row.wanted}"))
         else:
@@ -157,14 +162,21 @@ def warnings(scenario: Scenario) -> list[str]:
     notes = []
     t, dt, tmax = (scenario.database.fields[name].initial for name in ("t", "dt", "tmax"))
     if not divides(t, dt, tmax):
-        notes.append(f"tmax = {tmax} is no whole number of steps of dt = {dt} away from t = {t}: the last step passes it")
+        notes.append(
+            f"tmax = {tmax} is no whole number of steps of dt = {dt} away from t = {t}: "
+            f"the last step passes it"
+        )
     touched = {name for task in scenario.tasks for name in (*task.reads, *task.writes)}
-    idle = [name for name in scenario.database.fields if name not in touched and name not in ("t", "dt", "tmax", "cmd")]
+    idle = [
+        name
+        for name in scenario.database.fields
+        if name not in touched and name not in ("t", "dt", "tmax", "cmd")
+    ]
     if idle:
         notes.append(f"no task reads or writes {', '.join(repr(name) for name in idle)}")
     return notes
 
 
 _ROWS = {row.attribute for row in SETTINGS.values()}
-if _ROWS != {member.name for member in fields(Settings)}:
+if {member.name for member in fields(Settings)} != _ROWS:
     raise TypeError("SETTINGS and Settings do not name the same things")

@@ -12,20 +12,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simsched.master.absent import Absentees
 from simsched.datagram import Kind
 from simsched.errors import ResultError, RunError, SimschedError
 from simsched.image import Image
+from simsched.master.absent import Absentees
 from simsched.master.joining import HowToStart, join
-from simsched.measure import Timings
-from simsched.pacing import Pacer, step_count
 from simsched.master.placement import Placement
-from simsched.report import Report, TaskReport, lateness_report
-from simsched.scenario import Scenario
 from simsched.master.seats import NoWatch, RemoteSeat, Seat, Watch, describe_counters
 from simsched.master.steps import Orders, Stepper
-from simsched.values import wanted
 from simsched.master.waiting import Notify, Waiter
+from simsched.measure import Timings
+from simsched.pacing import Pacer, step_count
+from simsched.report import Report, TaskReport, lateness_report
+from simsched.scenario import Scenario
+from simsched.values import wanted
 
 FINAL_S = 2.0
 """How long modules may take to finalize when the run has failed already [s]."""
@@ -88,6 +88,11 @@ class Scheduler:
         """Tell the user something that does not end the run; kept for the report."""
         self.notices.append(text)
         self._notify_user(text)
+
+    @property
+    def placement(self) -> str:
+        """On which cores the processes are, in words."""
+        return self._placement.described
 
     def where(self) -> str:
         """Where the run is, for messages."""
@@ -290,7 +295,7 @@ class Scheduler:
             wall_s=(monotonic_ns() - self._began_ns) / 1e9,
             ended="; ".join(reasons) or ended,
             tasks=tasks,
-            real_time=pacer and lateness_report(pacer.period_s, pacer.policy, pacer.overruns, pacer.lateness),
+            real_time=None if pacer is None else lateness_report(pacer),
             warnings=tuple(self.notices),
             placement=self._placement.described,
         )

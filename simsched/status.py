@@ -43,7 +43,9 @@ class Status:
             self._stdout, sys.stdout = sys.stdout, _Above(self._out, self._clear)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._shown:
             self._clear()
             sys.stdout = self._stdout

@@ -63,7 +63,12 @@ _F8 = np.dtype("<f8")
 
 def _is_vector(member: Field, offset: int) -> bool:
     """The common case, worth a short cut: a one-dimensional array of aligned doubles."""
-    return member.kind == "array" and member.layout.type.code == "f8" and len(member.layout.shape) == 1 and offset % 8 == 0
+    return (
+        member.kind == "array"
+        and member.layout.type.code == "f8"
+        and len(member.layout.shape) == 1
+        and offset % 8 == 0
+    )
 
 
 def _is_array(member: Field) -> bool:
@@ -72,10 +77,7 @@ def _is_array(member: Field) -> bool:
 
 def _scalar_format(pairs: Iterable[tuple[Field, int]]) -> str:
     """One struct for all scalars, arrays skipped as pad bytes."""
-    parts = [
-        f"{member.layout.size}x" if _is_array(member) else _one_format(member)
-        for member, _ in pairs
-    ]
+    parts = [f"{member.layout.size}x" if _is_array(member) else _one_format(member) for member, _ in pairs]
     return "<" + "".join(parts)
 
 
@@ -109,7 +111,8 @@ def _array_plan(member: Field, offset: int) -> tuple[str, tuple[int, ...], np.dt
 def value_dtype(member: Field) -> np.dtype[Any]:
     """The dtype of an array field as Python sees it."""
     if member.kind == "quaternions":
-        return np.dtype(sys.modules["quaternion"].quaternion)
+        kind: np.dtype[Any] = np.dtype(sys.modules["quaternion"].quaternion)
+        return kind
     return np.dtype(member.layout.type.dtype)
 
 
@@ -126,6 +129,11 @@ class Packer:
         """The payload; ResultError names the task and the field that does not fit."""
         try:
             return self._gathered(values)
+        except KeyError as error:
+            member = next(member for member, *_ in self._plan if member.name == error.args[0])
+            raise ResultError(
+                f"task '{self._task}', field '{member.name}': is gone, the module deleted it; wanted {wanted(member)}"
+            ) from None
         except (struct.error, OverflowError):
             for member, name, *_ in self._plan:
                 self._converted(member, values[name])
@@ -200,17 +208,33 @@ def pack_value(member: Field, value: Any) -> bytes:
         return _pack_bytes(member, value)
     if member.layout.type.code == "quat":
         return _pack_quaternion(member, value)
-    array = np.asarray(value)
+    target = np.dtype(member.layout.type.dtype)
+    array = _as_array(value, target)
     if array.shape != member.layout.shape:
         raise ValueError(f"has shape {array.shape}: {_short(value)}")
-    target = np.dtype(member.layout.type.dtype)
     both_integers = array.dtype.kind in "iu" and target.kind in "iu"
     if not both_integers and not np.can_cast(array.dtype, target, "same_kind"):
         raise ValueError(f"is of type {array.dtype}: {_short(value)}")
-    cast = array.astype(target)
-    if target.kind in "iu" and not np.array_equal(cast, array):
+    with np.errstate(over="ignore"):
+        cast = array.astype(target)
+    overflow = target.kind == "f" and bool(np.any(np.isinf(cast) & np.isfinite(array)))
+    if overflow or (target.kind in "iu" and not np.array_equal(cast, array)):
         raise ValueError(f"does not fit {member.layout.type.code}: {_short(value)}")
     return cast.tobytes()
+
+
+def _as_array(value: Any, target: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """As numpy sees it, save that whole numbers too long for its guess keep every digit."""
+    array = np.asarray(value)
+    if isinstance(value, np.ndarray | np.generic) or array.dtype.kind not in "fO" or target.kind not in "iuf":
+        return array
+    exact = np.asarray(value, dtype=object)
+    if not all(type(item) is int for item in exact.flat):
+        return array
+    try:
+        return exact.astype(target)
+    except OverflowError:
+        raise ValueError(f"does not fit {target.str[1:]}: {_short(value)}") from None
 
 
 def _pack_bytes(member: Field, value: Any) -> bytes:

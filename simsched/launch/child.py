@@ -34,7 +34,11 @@ def run_job(scenario: Scenario, job: Job, key: bytes | None, parent: int) -> int
 
 
 def serve_module(
-    scenario: Scenario, name: str, transport: UdpTransport | None, key: bytes | None, parent: int | None = None
+    scenario: Scenario,
+    name: str,
+    transport: UdpTransport | None,
+    key: bytes | None,
+    parent: int | None = None,
 ) -> int:
     """Make the module of a task and serve it; the exit code, with the reason on stderr."""
     try:
@@ -59,12 +63,18 @@ def make_module(
         raise SimschedError(f"task '{name}' has no Module: nothing here knows how to start it")
     made = load_class(task.module, name, folder_of(scenario))
     if not issubclass(made, Module):
-        raise SimschedError(f"task '{name}': {task.module} is no simsched.Module: let the class inherit from it")
+        raise SimschedError(
+            f"task '{name}': {task.module} is no simsched.Module: let the class inherit from it"
+        )
     return build(made, scenario, name, transport, key)
 
 
 def build(
-    made: type[Module], scenario: Scenario, name: str, transport: UdpTransport | None = None, key: bytes | None = None
+    made: type[Module],
+    scenario: Scenario,
+    name: str,
+    transport: UdpTransport | None = None,
+    key: bytes | None = None,
 ) -> Module:
     """Create a module; whatever its Setup raises becomes a ModuleError that names the task."""
     try:

@@ -107,7 +107,9 @@ def _program(task: Task, word: str, folder: Path) -> str:
 
     found = str(folder / word) if "/" in word else shutil.which(word)
     if found is None or not os.access(found, os.X_OK) or not os.path.isfile(found):
-        raise LaunchError(f"task '{task.name}': Command '{word}' is no executable; looked for {found or word}")
+        raise LaunchError(
+            f"task '{task.name}': Command '{word}' is no executable; looked for {found or word}"
+        )
     return found
 
 

@@ -25,7 +25,9 @@ END_S = 2.0
 class Processes:
     """All processes of a run, behind one supervisor; a context manager that leaves none behind."""
 
-    def __init__(self, jobs: Jobs, show: ShowLine, key: bytes | None = None, fork: bool | None = None) -> None:
+    def __init__(
+        self, jobs: Jobs, show: ShowLine, key: bytes | None = None, fork: bool | None = None
+    ) -> None:
         self._pids: dict[str, int] = {}
         self._exits: dict[str, int] = {}
         self._rest = b""
@@ -38,7 +40,9 @@ class Processes:
         self._control.setblocking(False)
         self._output.start()
 
-    def _start(self, jobs: Jobs, key: bytes | None, theirs: socket.socket, fork: bool) -> subprocess.Popen[bytes] | int:
+    def _start(
+        self, jobs: Jobs, key: bytes | None, theirs: socket.socket, fork: bool
+    ) -> subprocess.Popen[bytes] | int:
         forks_modules = sys.platform == "linux"
         if not fork:
             return start_apart(jobs.scenario, jobs.jobs, key, theirs, forks_modules)

@@ -31,14 +31,16 @@ GRACE_S = 2.0
 """How long a process may take to end after SIGTERM [s]."""
 
 
-def run_supervisor(scenario: Scenario, jobs: list[Job], key: bytes | None, control: socket.socket, forks: bool) -> NoReturn:
+def run_supervisor(
+    scenario: Scenario, jobs: list[Job], key: bytes | None, control: socket.socket, forks: bool
+) -> NoReturn:
     """The whole life of the supervisor."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = 0
     try:
         _Supervisor(scenario, jobs, key, control, forks).live()
-    except BaseException:
+    except BaseException:  # noqa: BLE001  # a copy of the master must not unwind into its stack
         sys.excepthook(*sys.exc_info())
         code = 1
     finally:
@@ -47,8 +49,16 @@ def run_supervisor(scenario: Scenario, jobs: list[Job], key: bytes | None, contr
 
 
 class _Supervisor:
-    def __init__(self, scenario: Scenario, jobs: list[Job], key: bytes | None, control: socket.socket, forks: bool) -> None:
-        self._scenario, self._jobs, self._key, self._control, self._forks = scenario, jobs, key, control, forks
+    def __init__(
+        self, scenario: Scenario, jobs: list[Job], key: bytes | None, control: socket.socket, forks: bool
+    ) -> None:
+        self._scenario, self._jobs, self._key, self._control, self._forks = (
+            scenario,
+            jobs,
+            key,
+            control,
+            forks,
+        )
         self._alive: dict[int, str] = {}
 
     def live(self) -> None:
@@ -89,14 +99,16 @@ class _Supervisor:
                 if other is not job:
                     other.close()
             code = run_job(self._scenario, job, self._key, supervisor)
-        except BaseException:
+        except BaseException:  # noqa: BLE001  # nor may a copy of the supervisor
             sys.excepthook(*sys.exc_info())
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
 
-    def _execute(self, argv: tuple[str, ...], job: Job, stdin: int = subprocess.DEVNULL, fds: tuple[int, ...] = ()) -> int:
+    def _execute(
+        self, argv: tuple[str, ...], job: Job, stdin: int = subprocess.DEVNULL, fds: tuple[int, ...] = ()
+    ) -> int:
         process = subprocess.Popen(
             argv, stdin=stdin, stdout=job.output, stderr=job.output, cwd=folder_of(self._scenario),
             start_new_session=True, pass_fds=fds,

@@ -46,7 +46,12 @@ class _Joining:
     """The wait for some modules."""
 
     def __init__(
-        self, waiting: list[Seat], wait_s: float | None, watch: Watch, notify: Notify, how_to_start: HowToStart
+        self,
+        waiting: list[Seat],
+        wait_s: float | None,
+        watch: Watch,
+        notify: Notify,
+        how_to_start: HowToStart,
     ) -> None:
         self._waiting = [seat for seat in waiting if isinstance(seat, RemoteSeat)]
         self._watch, self._notify, self._how = watch, notify, how_to_start

@@ -7,11 +7,11 @@ import sys
 
 from simsched.image import Image
 from simsched.manager import Manager
+from simsched.master.seats import InlineSeat, RemoteSeat, Seat
 from simsched.metadata import describe
 from simsched.record import NullRecorder, Recorder
 from simsched.report import Report
 from simsched.scheduler import Scheduler, Sink
-from simsched.master.seats import InlineSeat, RemoteSeat, Seat
 from simsched.transport import UdpTransport
 
 
@@ -37,7 +37,11 @@ def lead(manager: Manager) -> Report:
         if manager.record is None:
             return NullRecorder()
         return Recorder(
-            manager.record, started.fields, metadata=describe(scenario), initial=bytes(started.data), overwrite=True
+            manager.record,
+            started.fields,
+            metadata=describe(scenario),
+            initial=bytes(started.data),
+            overwrite=True,
         )
 
     scheduler = Scheduler(scenario, image, seats, open_sink, notify=_say, how_to_start=_by_hand)

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from simsched.plan import Plan
 from simsched.master.seats import Seat
+from simsched.plan import Plan
 
 MODES = ("auto", "one", "free")
 
@@ -53,7 +53,9 @@ class Placement:
             return
         packs = self.mode == "one" or is_better_packed(self._computes(plan, seats), plan)
         if packs != self._packed:
-            self._move(packs, {seat.task.name: pids[seat.task.name] for seat in local if not seat.task.no_answer})
+            self._move(
+                packs, {seat.task.name: pids[seat.task.name] for seat in local if not seat.task.no_answer}
+            )
 
     def _computes(self, plan: Plan, seats: Sequence[Seat]) -> list[float]:
         """The mean compute time of each task of the plan since the last look [ns]."""

@@ -94,7 +94,9 @@ class RemoteSeat(Seat):
 
     is_remote = True
 
-    def __init__(self, task: Task, image: Image, transport: Transport, session: int, key: bytes | None) -> None:
+    def __init__(
+        self, task: Task, image: Image, transport: Transport, session: int, key: bytes | None
+    ) -> None:
         wire = wire_of(task, key)
         self.requester: Requester | RawRequester = (
             RawRequester(wire, session) if task.raw else Requester(wire, session)

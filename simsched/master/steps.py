@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from simsched.datagram import Kind
 from simsched.image import Image
-from simsched.plan import Plan, make_plan
 from simsched.master.seats import Seat
 from simsched.master.waiting import Waiter
+from simsched.plan import Plan, make_plan
 
 NotFinite = Callable[[Seat], None]
 
@@ -38,10 +38,8 @@ class Stepper:
             seat.post(step, join(seat.sources))
             if seat.task.no_answer:
                 continue
-            if not seat.collect():
-                self.waiter.one(seat)
-                if not seat.present:
-                    continue
+            if not seat.collect() and not self.waiter.one(seat):
+                continue
             buffer = seat.buffer
             for start, stop, first, last in seat.targets:
                 data[start:stop] = buffer[first:last]

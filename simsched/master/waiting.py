@@ -44,12 +44,12 @@ class Waiter:
     def close(self) -> None:
         self._selector.close()
 
-    def one(self, seat: Seat) -> None:
-        """Wait for one seat whose answer did not come at once."""
-        if seat.is_remote:
-            self.first((seat,))
-        elif seat.failure is not None:
+    def one(self, seat: Seat) -> bool:
+        """Wait for a seat whose answer did not come at once; False if it is Optional and has left."""
+        if seat.failure is not None and not seat.is_remote:
             raise ModuleError(f"task '{seat.task.name}' failed at {self._where()}:\n{seat.failure}")
+        self.first((seat,))
+        return seat.present
 
     def first(self, pending: Iterable[Seat]) -> Seat:
         """The first of these seats to be answered; an Optional one that is gone counts as answered.
@@ -106,7 +106,8 @@ class Waiter:
             return SessionBusy(f"task '{name}': {seat.busy}; wait for that run to end, or stop it")
         if seat.refused:
             return TaskDied(
-                f"task '{name}': nobody listens at {address_of(seat)} any more, at {self._where()}{self._last(name)}"
+                f"task '{name}': nobody listens at {address_of(seat)} any more, at {self._where()}"
+                f"{self._last(name)}"
             )
         if seat.deadline_ns is not None and now_ns >= seat.deadline_ns:
             return TaskTimeout(
@@ -160,7 +161,12 @@ class Waiter:
             seat.collect()  # an answer to a PING, or a late copy: nothing that is waited for
         ended = self._watch.ended()
         for seat in self.seats:
-            if isinstance(seat, RemoteSeat) and seat.present and not seat.task.no_answer and seat.task.name in ended:
+            if (
+                isinstance(seat, RemoteSeat)
+                and seat.present
+                and not seat.task.no_answer
+                and seat.task.name in ended
+            ):
                 problem = self._problem(seat, ended, 0)
                 if seat.task.optional:
                     leave(seat)

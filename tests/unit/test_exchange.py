@@ -425,7 +425,8 @@ def test_words_are_heard_whatever_their_length(extra: int) -> None:
 def test_a_task_that_returns_nothing_has_no_words_left_from_its_hello() -> None:
     silent = replace(WIRE, layout_out="", size_out=0)
     master, responder = Master(silent), Responder(silent)
-    for request in (master.requester.hello(0), master.request(Kind.INIT), master.request(Kind.FINAL)):
+    for kind in (Kind.HELLO, Kind.INIT, Kind.FINAL):
+        request = master.requester.hello(0) if kind is Kind.HELLO else master.request(kind)
         event = responder.receive(bytearray(request), len(request), 0)
         assert event is not None
         answer = event.data if isinstance(event, Send) else responder.answer(b"", 0)

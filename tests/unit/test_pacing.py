@@ -127,3 +127,9 @@ def test_nasty_times(t0: float, dt: float, tmax: float, count: int | None) -> No
 def test_a_run_without_end_is_never_cut() -> None:
     assert divides(0.0, 0.3, math.inf)
     assert not divides(0.0, 0.25, 250_000.1)
+
+
+@pytest.mark.parametrize("count", range(1, 30))
+def test_a_large_t_that_cannot_be_told_finely_adds_no_step(count: int) -> None:
+    start = 1e9  # [s], where neighbouring doubles are 0.12 µs apart
+    assert step_count(start, 0.001, start + count * 0.001) == count

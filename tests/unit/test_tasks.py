@@ -230,7 +230,7 @@ def test_a_port_past_the_last_one_is_reported_for_each_task() -> None:
 
 
 def test_more_tasks_than_the_header_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tasks_module.MOST_TASKS == 2 ** (8 * struct.calcsize("H"))  # H: the task number of the header
+    assert 2 ** (8 * struct.calcsize("H")) == tasks_module.MOST_TASKS  # H: the task number of the header
     monkeypatch.setattr(tasks_module, "MOST_TASKS", 2)
     assert problems_of({name: {"Keys": "t"} for name in "AB"}) == []
     assert problems_of({name: {"Keys": "t"} for name in "ABC"}) == ["Tasks: has 3 tasks; wanted 2 at most"]
