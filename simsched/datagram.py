@@ -25,6 +25,8 @@ MAGIC = b"SSD1"
 HEADER = struct.Struct("<4sBBHIIIHHqqq")
 HEADER_SIZE = HEADER.size
 MAC_SIZE = 16
+MOST_KEY = 32
+"""The longest key that BLAKE2s takes [bytes]."""
 ANSWER = 0x80
 
 TIMES = struct.Struct("<qqq")

@@ -88,6 +88,10 @@ class AddressError(UserError):
     """An address cannot be bound or reached."""
 
 
+class BadKey(UserError):
+    """A key is of no use for signing."""
+
+
 class DatagramTooLarge(UserError):
     """A datagram would be larger than UDP can carry."""
 

@@ -97,6 +97,8 @@ class Requester:
         self._repeat_ns = 0
         self._round_trip_ns = FIRST_PATIENCE_NS
         self._spread_ns = 0
+        self.patience_ns = FIRST_PATIENCE_NS
+        """How long to wait for the first answer before repeating: measured mean and spread."""
 
     def request(self, kind: Kind, payload: bytes | bytearray, now_ns: int, flags: int = 0) -> bytes:
         """A new request: the datagram to send."""
@@ -134,12 +136,6 @@ class Requester:
             Kind.PING, layout_id=wire.layout_id, session=self.session, sequence=self.sequence,
             task=wire.number, sent_ns=now_ns, key=wire.key,
         )  # fmt: skip
-
-    @property
-    def patience_ns(self) -> int:
-        """How long to wait for the first answer before repeating: measured mean and spread."""
-        patience = self._round_trip_ns + 4 * self._spread_ns
-        return min(max(patience, LEAST_PATIENCE_NS), MOST_PATIENCE_NS)
 
     @property
     def repeat_ns(self) -> int:
@@ -183,6 +179,8 @@ class Requester:
         error_ns = now_ns - self._sent_ns - self._round_trip_ns
         self._round_trip_ns += error_ns >> 3
         self._spread_ns += (abs(error_ns) - self._spread_ns) >> 2
+        patience_ns = self._round_trip_ns + 4 * self._spread_ns
+        self.patience_ns = min(max(patience_ns, LEAST_PATIENCE_NS), MOST_PATIENCE_NS)
 
     def _receive_slowly(self, buffer: bytearray, size: int, now_ns: int) -> Reply:
         header = parse(buffer, size, self.wire.key)
@@ -357,7 +355,7 @@ class Responder:
         """The run is over: any master may start the next."""
         self.session, self.holder, self._step = None, "", b""
 
-    def answer(self, payload: bytes, now_ns: int) -> bytes:
+    def answer(self, payload: bytes | bytearray, now_ns: int) -> bytes:
         """The answer to the request under way; kept for repeats."""
         return self._made(self._request[0], payload, self.flags, now_ns)
 
@@ -366,7 +364,7 @@ class Responder:
         room = 60_000
         return self._made(Kind.ERROR, text.encode()[:room], flags, now_ns)
 
-    def _made(self, kind: int, payload: bytes, flags: int, now_ns: int) -> bytes:
+    def _made(self, kind: int, payload: bytes | bytearray, flags: int, now_ns: int) -> bytes:
         _, echo_ns, recv_ns = self._request
         wire = self.wire
         if wire.key is None:

@@ -112,13 +112,24 @@ class Image:
                     runs.append((self._at[target], self._at[target] + size, source, source + size))
         return _joined(runs)
 
-    def finite_views(self, task: Task) -> tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], ...]:
+    def results_of(self, tasks: Iterable[Task]) -> dict[str, str]:
+        """Every field that these tasks leave results in, shadows included, and whose result it is."""
+        found: dict[str, str] = {}
+        for task in tasks:
+            for name in task.merged:
+                shadow = f"{task.name}.{name}"
+                found[shadow if shadow in self._at else name] = task.name
+        return found
+
+    def finite_views(
+        self, tasks: Iterable[Task]
+    ) -> tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], ...]:
         """(floats of the image, as many zeros): `np.vdot` of them is 0 exactly if all are finite.
 
         `vdot`, because `dot` prints numpy's own warning where a product is not finite.
         """
         views = []
-        for name in task.merged:
+        for name in self.results_of(tasks):
             member = self.fields[name]
             if member.layout.type.is_float and member.finite != "ignore":
                 views.append((member.layout.type.dtype, self._at[name], self._at[name] + member.layout.size))

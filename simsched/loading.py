@@ -21,6 +21,9 @@ from simsched.source import twice_declared
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
+_SOURCE = "__simsched_source__"
+"""Where a module keeps the text that it was made from."""
+
 
 def load_scenario(path: str | Path) -> Scenario:
     """Read and check a scenario file; ScenarioError lists all that is wrong with it."""
@@ -122,21 +125,28 @@ def _from_yaml(file: Path, text: str) -> Scenario:
 
 
 def import_file(file: Path) -> ModuleType:
-    """Run a Python file as a module of its own; files beside it can be imported by it."""
+    """Run a Python file as a module of its own; files beside it can be imported by it.
+
+    A file that has not changed since is not run again: two tasks of one file share its module.
+    """
     full = file.resolve()
+    source = full.read_bytes()
     name = f"simsched_file_{full.stem}_{abs(hash(str(full))):x}"
-    if name in sys.modules:
-        return sys.modules[name]
+    known = sys.modules.get(name)
+    if known is not None and vars(known).get(_SOURCE) == source:
+        return known
     folder = str(full.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(name, full)
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise ImportError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)
+    vars(module)[_SOURCE] = source
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        # not by the loader: its cached bytecode may be that of an edit of the same second
+        exec(compile(source, str(full), "exec"), vars(module))
     except BaseException:
         del sys.modules[name]
         raise

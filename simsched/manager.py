@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from simsched.codec import Codec
 from simsched.database import COMMON
 from simsched.errors import ModuleError, SimschedError
 from simsched.scenario import Scenario
@@ -49,8 +50,10 @@ class Manager:
         fields = scenario.database.fields
         self.attributes = tuple(dict.fromkeys((*task.reads, *task.writes)))
         self._values: dict[str, Any] = vars(model)
-        self._unpack = Unpacker(fields[name] for name in task.reads).scatter
-        self._pack = Packer((fields[name] for name in task.writes), task.name).gather
+        codec = Codec(
+            (fields[name] for name in task.reads), (fields[name] for name in task.writes), task.name
+        )
+        self._unpack, self._pack = codec.scatter, codec.gather
         self._own = {name: fields[name] for name in self.attributes}
         self._set_in_setup: dict[str, bytes] = {}
         self._restore()
@@ -73,20 +76,23 @@ class Manager:
             self._values[name] = field.fresh()
 
     def Loop(self) -> Report | None:
-        """Serve runs until told to stop; the master's loop is one run, and tells how it went."""
+        """Serve runs until told to stop, or Ctrl-C; the master's loop is one run, and tells how it went."""
         if self.is_master:
             from simsched.master.lead import lead
 
             return lead(self)
         from simsched.serving import serve
 
-        serve(self)
+        try:
+            serve(self)
+        except KeyboardInterrupt:
+            print(f"{self.task.name}: interrupted")  # how a module in a terminal of its own is ended
         return None
 
     def ask_to_stop(self, reason: str) -> None:
         self.stop_reason = reason or "no reason given"
 
-    def handle(self, message: Message, payload: bytearray | None) -> bytes:
+    def handle(self, message: Message, payload: bytearray | None) -> bytes | bytearray:
         """Go through the state machine: set the fields, call the model, gather what it leaves.
 
         ModuleError carries what the model raised; the state is Error then.
@@ -105,7 +111,7 @@ class Manager:
         self.state = row.to
         return self._gathered() if message in (Message.INIT, Message.STEP) else b""
 
-    def step(self, payload: bytearray) -> bytes:
+    def step(self, payload: bytearray) -> bytes | bytearray:
         """`handle(STEP)` without its questions, for the loop; the caller knows that the state is Run."""
         self._unpack(payload, self._values)
         try:
@@ -126,7 +132,7 @@ class Manager:
         except (Exception, SystemExit) as error:  # whatever a model raises is its master's to know
             raise self._failed(error) from error
 
-    def _gathered(self) -> bytes:
+    def _gathered(self) -> bytes | bytearray:
         try:
             return self._pack(self._values)
         except SimschedError as error:

@@ -94,6 +94,7 @@ class Timings:
             self._digest()
 
     def _digest(self) -> None:
+        """Sum up the rows so far; numpy only now and then, and only here."""
         rows = np.frombuffer(self._rows, "<i8", self._at // 8).reshape(-1, 4)
         sent, echo, recv, now = rows.T
         self._at = 0

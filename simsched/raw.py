@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 
 from simsched.datagram import Drop, Hello, Kind
-from simsched.exchange import MOST_PATIENCE_NS, Reply, Send, Wire, Work
+from simsched.exchange import HELLO_PATIENCE_NS, MOST_PATIENCE_NS, Reply, Send, Wire, Work
 from simsched.states import State
 
 _NEVER = 1 << 62
@@ -34,13 +34,17 @@ class RawRequester:
         self.text = ""
         self.times = (0, 0, 0)
         self.repeat_ns = _NEVER
+        self.is_starting = True
+        """Whether the first answer is still waited for: the device may not be there yet."""
         self._request = b""
+        self._is_init = False
         self._sent_ns = 0
 
     def request(self, kind: Kind, payload: bytes | bytearray, now_ns: int, flags: int = 0) -> bytes:
         """The packed fields are the datagram."""
         self._request, self._sent_ns = bytes(payload), now_ns
-        self.repeat_ns = now_ns + MOST_PATIENCE_NS if kind is Kind.INIT else _NEVER
+        self._is_init = kind is Kind.INIT
+        self.repeat_ns = now_ns + MOST_PATIENCE_NS if self._is_init else _NEVER
         return self._request
 
     def repeat(self, now_ns: int) -> bytes | None:
@@ -48,8 +52,12 @@ class RawRequester:
         if now_ns < self.repeat_ns:
             return None
         self.repeats += 1
-        self.repeat_ns = now_ns + MOST_PATIENCE_NS
+        self.repeat_ns = now_ns + MOST_PATIENCE_NS if self._is_init else _NEVER
         return self._request
+
+    def retry_soon(self, now_ns: int) -> None:
+        """Nobody was there to hear the request, so that it can be repeated without harm."""
+        self.repeat_ns = min(self.repeat_ns, now_ns + HELLO_PATIENCE_NS)
 
     def waited_ns(self, now_ns: int) -> int:
         return now_ns - self._sent_ns
@@ -60,6 +68,8 @@ class RawRequester:
             self.dropped[Drop.LENGTH] += 1
             return Reply.NOTHING
         self.times = (now_ns, self._sent_ns, now_ns)
+        self.repeat_ns = _NEVER
+        self.is_starting = False
         return Reply.ANSWER
 
     def heard(self) -> Hello:
@@ -105,9 +115,9 @@ class RawResponder:
             return Kind.FINAL, Kind.INIT
         return (kind,)
 
-    def answer(self, payload: bytes, now_ns: int) -> bytes:
+    def answer(self, payload: bytes | bytearray, now_ns: int) -> bytes:
         """The packed fields are the datagram, also where a header would carry words."""
-        return payload if len(payload) == self.wire.size_out else bytes(self.wire.size_out)
+        return bytes(payload) if len(payload) == self.wire.size_out else bytes(self.wire.size_out)
 
     def error(self, text: str, now_ns: int, flags: int = 0) -> bytes:
         """A raw line has no words for an error: the master will miss the answer."""

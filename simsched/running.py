@@ -93,19 +93,13 @@ def changed(
     without: Sequence[str] = (),
 ) -> Scenario:
     """The scenario with other initial values and parameters, less some tasks."""
-    problems = []
-    known = scenario.database.fields
+    problems: list[Problem] = []
+    database = scenario.database
     names = [task.name for task in scenario.tasks]
-    for name, value in values.items():
-        if name not in known:
-            problems.append(
-                Problem("set", f"'{name}' is not a field of DataBase{choices(name, known, 'fields')}")
-            )
-            continue
-        try:
-            Overrides({name: value}).apply(scenario.database)
-        except ValueError as error:
-            problems.append(Problem(f"set '{name}'", str(error)))
+    try:
+        database = Overrides(values).apply(database)
+    except ScenarioError as error:
+        problems += error.problems
     for name in (*params, *without):
         if name not in names:
             problems.append(Problem(f"task '{name}'", f"is not in Tasks{choices(name, names, 'tasks')}"))
@@ -119,7 +113,7 @@ def changed(
         for task in scenario.tasks
         if task.name not in without
     )
-    return replace(scenario, database=Overrides(values).apply(scenario.database), tasks=tasks)
+    return replace(scenario, database=database, tasks=tasks)
 
 
 @dataclass
@@ -224,6 +218,6 @@ def _sink(scenario: Scenario, options: Options, image: Image) -> Sink:
 
 def how_to_start(scenario: Scenario, name: str) -> str:
     """The command that starts a module that nobody has started."""
-    if scenario.path is None:
-        return "start its module"
+    if scenario.path is None or scenario.task(name).module is None:
+        return "start its module, or give the task a Module"
     return f"start it with: simsched module {scenario.path} {name}"

@@ -19,7 +19,7 @@ from simsched.master.absent import Absentees
 from simsched.master.joining import HowToStart, join
 from simsched.master.placement import Placement
 from simsched.master.seats import NoWatch, RemoteSeat, Seat, Watch, describe_counters
-from simsched.master.steps import Orders, Stepper
+from simsched.master.steps import Order, Orders, Stepper
 from simsched.master.waiting import Notify, Waiter
 from simsched.measure import Timings
 from simsched.pacing import Pacer, step_count
@@ -77,10 +77,11 @@ class Scheduler:
         self._started = started
         self._placement = placement or Placement("free")
         self.waiter = Waiter(self.seats, self._watch, self.notify, self.where)
-        self._stepper = Stepper(image, self.waiter, self._not_finite)
-        self._orders = Orders(self.seats, early)
+        self._stepper = Stepper(image, self.waiter)
+        self._orders = Orders(self.seats, image, early)
+        self._measured: dict[str, Timings] = {}
         self._jacobi = scenario.settings.coupling == "jacobi"
-        self._warned: set[tuple[str, str]] = set()
+        self._warned: set[str] = set()
         self._began_ns = monotonic_ns()
         self._absent = Absentees(self.seats, started, self.notify)
 
@@ -133,6 +134,9 @@ class Scheduler:
 
     def initialize(self, seat: Seat) -> None:
         """Send INIT to one seat and take the initial conditions that it sets."""
+        seat.initialized = True
+        if seat.task.raw and seat.is_remote and "cmd" not in seat.task.reads:
+            return  # it knows no INIT: its first step is its start
         self.image.set_command(Kind.INIT)
         seat.post(Kind.INIT, b"".join(seat.sources))
         self.image.set_command(Kind.STEP)
@@ -172,13 +176,15 @@ class Scheduler:
         return "tmax"
 
     def _one(self, k: int) -> None:
-        seats, plan, can_overlap = self._orders.at(k)
+        order = self._orders.at(k)
         if self._jacobi:
-            self._stepper.jacobi(seats)
-        elif can_overlap and self._placement.overlaps:
-            self._stepper.overlapping(seats, plan)
+            self._stepper.jacobi(order.seats)
+        elif order.can_overlap and self._placement.overlaps:
+            self._stepper.overlapping(order.seats, order.plan)
         else:
-            self._stepper.in_order(seats)
+            self._stepper.in_order(order.seats)
+        if not order.is_finite():
+            self._not_finite(order)
 
     def _release(self, k: int) -> None:
         pacer = self.pacer
@@ -189,45 +195,54 @@ class Scheduler:
 
     def _now_and_then(self, k: int) -> None:
         """What need not be done at every step."""
-        self._placement.consider(k, self.seats, self._orders.at(k)[1])
+        self._placement.consider(k, self.seats, self._orders.at(k).plan)
         self._absent.look(self)
 
     def _who_stopped(self) -> str:
         names = [seat.task.name for seat in self.seats if seat.stopping]
         return f"asked by {', '.join(names)}"
 
-    def _not_finite(self, seat: Seat) -> None:
-        """Name the fields that are not finite: stop the run, or warn once for each."""
-        for name in seat.task.merged:
-            field = self.image.fields[name]
-            value = self.image.get(name)
+    def _not_finite(self, order: Order) -> None:
+        """Name the results that are not finite: stop the run, or warn once for each."""
+        for place, task in self.image.results_of(seat.task for seat in order.seats).items():
+            field = self.image.fields[place]
+            value = self.image.get(place)
             if field.finite == "ignore" or not field.layout.type.is_float or _is_finite(value):
                 continue
             text = (
-                f"task '{seat.task.name}', field '{name}', {self.where()}: found {_shown(value)}; "
+                f"task '{task}', field '{place.rpartition('.')[2]}', {self.where()}: found {_shown(value)}; "
                 f"wanted {wanted(field)}, all finite"
             )
             if field.finite == "stop" or self.scenario.settings.strict:
                 raise ResultError(text)
-            if (seat.task.name, name) not in self._warned:
-                self._warned.add((seat.task.name, name))
+            if place not in self._warned:
+                self._warned.add(place)
                 self.notify(f"{text} (said once; --strict stops the run)")
 
     def _finish(self) -> None:
         """FINAL to all; what a module raises there fails the run, after the others were finalized."""
         self._phase = "Finalize"
+        self._end_measuring()
         problems = self._send_all(Kind.FINAL)
         self._stop_started()
         if problems:
             raise problems[0]
 
+    def _end_measuring(self) -> None:
+        """What finalizing takes is not the run's."""
+        for seat in self.seats:
+            self._measured[seat.task.name], seat.timings = seat.timings, Timings()
+
     def _finish_after_failure(self) -> None:
         """The same, when the run has failed: whoever does not answer is left."""
+        if not self._measured:
+            self._end_measuring()
         self._phase = "Finalize"
         for seat in self.seats:
-            if seat.failure is not None and seat.is_remote:
-                seat.post(Kind.STOP, b"".join(seat.sources))  # it waits for no more than that
+            if seat.failure is not None:
                 seat.is_lost = True
+                if seat.is_remote:
+                    seat.post(Kind.STOP, b"".join(seat.sources))  # it waits for no more than that
         for problem in self._send_all(Kind.FINAL, FINAL_S):
             self.notify(f"while finalizing: {problem}")
         self._stop_started()
@@ -237,7 +252,8 @@ class Scheduler:
         problems: list[SimschedError] = []
         pending: list[Seat] = []
         for seat in self.seats:
-            if not self._is_reachable(seat):
+            knows_final = not seat.task.raw or not seat.is_remote or "cmd" in seat.task.reads
+            if not self._is_reachable(seat) or not seat.initialized or not knows_final:
                 continue
             seat.post(kind, b"".join(seat.sources))
             if isinstance(seat, RemoteSeat) and not seat.task.no_answer:
@@ -281,11 +297,7 @@ class Scheduler:
         """How the run went so far."""
         reasons = [f"{seat.task.name}: {seat.stop_reason}" for seat in self.seats if seat.stop_reason]
         tasks = {
-            seat.task.name: TaskReport(
-                seat.timings.summary(),
-                **describe_counters(seat),
-                round_trip_histogram=tuple(seat.timings.round_trip.octaves()),
-            )
+            seat.task.name: _task_report(seat, self._measured.get(seat.task.name, seat.timings))
             for seat in self.seats
         }
         pacer = self.pacer
@@ -305,6 +317,13 @@ class Scheduler:
         self.waiter.close()
         for seat in self.seats:
             seat.close()
+
+
+def _task_report(seat: Seat, timings: Timings) -> TaskReport:
+    summary = timings.summary()
+    return TaskReport(
+        summary, **describe_counters(seat), round_trip_histogram=tuple(timings.round_trip.octaves())
+    )
 
 
 def _is_finite(value: Any) -> bool:

@@ -7,8 +7,8 @@ import sys
 from time import monotonic_ns
 from typing import Any
 
-from simsched.datagram import Flag
-from simsched.errors import ModuleError
+from simsched.datagram import MOST_KEY, Drop, Flag
+from simsched.errors import BadKey, ModuleError
 from simsched.exchange import STEP_ONLY, Responder, Send, Wire, Work
 from simsched.manager import Manager
 from simsched.raw import RawResponder
@@ -22,8 +22,19 @@ LINGER_NS = 2_000_000_000
 """A failed module answers repeats for so long, should the word of its error be lost."""
 
 
+_WHY_DROPPED = {
+    Drop.FOREIGN: "it is not of our kind; does something else send to this address?",
+    Drop.SIGNATURE: "its signature is wrong or missing; give the master and this module the same key",
+    Drop.LAYOUT: "its layout is another; start the master and this module from the same scenario",
+    Drop.TASK: "it is meant for another task; check Addr of both",
+}
+"""The drops that a user can do something about; the others are those of any network."""
+
+
 def wire_of(task: Task, key: bytes | None) -> Wire:
-    """What both ends of a task agree on."""
+    """What both ends of a task agree on; BadKey if the key cannot be one."""
+    if key is not None and not 1 <= len(key) <= MOST_KEY:
+        raise BadKey(f"the key has {len(key)} bytes; wanted 1 to {MOST_KEY}: choose another")
     return Wire(
         task.name, task.number, task.layout_id, task.layout_in.text, task.layout_out.text,
         task.layout_in.size, task.layout_out.size, None if task.raw else key,
@@ -62,6 +73,7 @@ class _Server:
         self._parent = parent
         self._responder = make_responder(manager.task, manager.key)
         self._failure: ModuleError | None = None
+        self._told: set[Drop] = set()
         self._give_up_ns = 0
 
     def loop(self) -> None:
@@ -117,9 +129,20 @@ class _Server:
             self._listener.send(work.data, peer)
         elif isinstance(work, Work):
             self._do(work, payload, peer)
+        else:
+            self._tell_drops(peer)
+
+    def _tell_drops(self, peer: Any) -> None:
+        """Say once for each cause why somebody is not answered: he sees nothing but silence."""
+        for reason in self._responder.dropped:
+            if reason in _WHY_DROPPED and reason not in self._told:
+                self._told.add(reason)
+                print(
+                    f"{self._manager.task.name}: ignored a datagram of {_shown(peer)}: {_WHY_DROPPED[reason]}"
+                )
 
     def _do(self, work: Work, payload: bytearray, peer: Any) -> None:
-        result = b""
+        result: bytes | bytearray = b""
         try:
             for kind in work.kinds:
                 result = self._message(Message(int(kind)), payload[:])
@@ -130,7 +153,7 @@ class _Server:
         if self._manager.state is State.IDLE:
             self._responder.flags = 0
 
-    def _message(self, message: Message, payload: bytearray) -> bytes:
+    def _message(self, message: Message, payload: bytearray) -> bytes | bytearray:
         manager = self._manager
         size_in = manager.task.layout_in.size
         result = manager.handle(message, payload if len(payload) == size_in and size_in else None)
@@ -156,3 +179,7 @@ class _Server:
     def _finalize_if_running(self) -> None:
         if self._manager.state is State.RUN:
             self._manager.handle(Message.FINAL, None)
+
+
+def _shown(peer: Any) -> str:
+    return f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else str(peer)

@@ -33,13 +33,13 @@ class Unpacker:
         self._vectors = tuple(
             (member.name, slice(offset // 8, (offset + member.layout.size) // 8))
             for member, offset in pairs
-            if _is_vector(member, offset)
+            if is_vector(member, offset)
         )
         self._whole_f8 = self.layout.size // 8
         self._arrays = tuple(
             _array_plan(member, offset)
             for member, offset in pairs
-            if _is_array(member) and not _is_vector(member, offset)
+            if is_array(member) and not is_vector(member, offset)
         )
 
     def scatter(self, payload: bytearray, into: Namespace) -> None:
@@ -61,7 +61,7 @@ class Unpacker:
 _F8 = np.dtype("<f8")
 
 
-def _is_vector(member: Field, offset: int) -> bool:
+def is_vector(member: Field, offset: int) -> bool:
     """The common case, worth a short cut: a one-dimensional array of aligned doubles."""
     return (
         member.kind == "array"
@@ -71,13 +71,13 @@ def _is_vector(member: Field, offset: int) -> bool:
     )
 
 
-def _is_array(member: Field) -> bool:
+def is_array(member: Field) -> bool:
     return member.kind in ("array", "quaternions")
 
 
 def _scalar_format(pairs: Iterable[tuple[Field, int]]) -> str:
     """One struct for all scalars, arrays skipped as pad bytes."""
-    parts = [f"{member.layout.size}x" if _is_array(member) else _one_format(member) for member, _ in pairs]
+    parts = [f"{member.layout.size}x" if is_array(member) else _one_format(member) for member, _ in pairs]
     return "<" + "".join(parts)
 
 
@@ -89,7 +89,7 @@ def _scalar_plan(
     wrapped: list[tuple[str, Callable[..., Any], int, int]] = []
     place = 0
     for member in members:
-        if _is_array(member):
+        if is_array(member):
             continue
         width = 4 if member.kind == "quaternion" else 1
         if member.kind == "quaternion":
@@ -122,59 +122,78 @@ class Packer:
     def __init__(self, fields: Iterable[Field], task: str) -> None:
         members = tuple(fields)
         self._task = task
+        self._members = {member.name: member for member in members}
         self.layout = Layout(member.layout for member in members)
-        self._plan = tuple(_pack_plan(member) for member in members)
+        self._plan = tuple((member.name, packer_of(member, task)) for member in members)
 
     def gather(self, values: Namespace) -> bytes:
         """The payload; ResultError names the task and the field that does not fit."""
         try:
-            return self._gathered(values)
+            return b"".join([pack(values[name]) for name, pack in self._plan])
         except KeyError as error:
-            member = next(member for member, *_ in self._plan if member.name == error.args[0])
+            member = self._members[error.args[0]]
             raise ResultError(
-                f"task '{self._task}', field '{member.name}': is gone, the module deleted it; wanted {wanted(member)}"
+                f"task '{self._task}', field '{member.name}': is gone, the module deleted it; "
+                f"wanted {wanted(member)}"
             ) from None
-        except (struct.error, OverflowError):
-            for member, name, *_ in self._plan:
-                self._converted(member, values[name])
-            raise
 
-    def _gathered(self, values: Namespace) -> bytes:
-        parts = []
-        for member, name, dtype, shape, types, pack in self._plan:
-            value = values[name]
-            if dtype is not None:
-                if type(value) is np.ndarray and value.dtype is dtype and value.shape == shape:
-                    parts.append(value.tobytes())
-                else:
-                    parts.append(self._converted(member, value))
-            elif type(value) in types:
-                parts.append(pack(value))
-            else:
-                parts.append(self._converted(member, value))
-        return b"".join(parts)
 
-    def _converted(self, member: Field, value: Any) -> bytes:
+def packer_of(member: Field, task: str) -> Callable[[Any], bytes]:
+    """A function from a field's value to its bytes; ResultError names the task, found and wanted."""
+
+    def convert(value: Any) -> bytes:
         try:
             return pack_value(member, value)
         except (ValueError, TypeError, OverflowError) as error:
             raise ResultError(
-                f"task '{self._task}', field '{member.name}': {error}; wanted {wanted(member)}"
+                f"task '{task}', field '{member.name}': {error}; wanted {wanted(member)}"
             ) from None
 
-
-def _pack_plan(
-    member: Field,
-) -> tuple[Field, str, np.dtype[Any] | None, tuple[int, ...], frozenset[type], Callable[[Any], bytes]]:
-    """What `gather` needs to know of a field: for arrays dtype and shape, else types and packer."""
-    if _is_array(member):
-        return member, member.name, value_dtype(member), member.layout.shape, frozenset(), bytes
-    pack = struct.Struct("<" + _one_format(member)).pack
-    types = _EXACT.get(member.layout.type.code, frozenset())
+    if is_array(member):
+        return _array_packer(value_dtype(member), member.layout.shape, convert)
     if member.kind == "quaternion":
-        types = frozenset({sys.modules["quaternion"].quaternion})
-        return member, member.name, None, (), types, lambda q: q.components.tobytes()
-    return member, member.name, None, (), types, pack
+        return _quaternion_packer(convert)
+    return _number_packer(member, convert)
+
+
+def _array_packer(
+    dtype: np.dtype[Any], shape: tuple[int, ...], convert: Callable[[Any], bytes]
+) -> Callable[[Any], bytes]:
+    array_type = np.ndarray
+
+    def pack(value: Any) -> bytes:
+        if type(value) is array_type and value.dtype is dtype and value.shape == shape:
+            return value.tobytes()
+        return convert(value)
+
+    return pack
+
+
+def _quaternion_packer(convert: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    quaternion_type = sys.modules["quaternion"].quaternion
+
+    def pack(value: Any) -> bytes:
+        if type(value) is quaternion_type:
+            packed: bytes = value.components.tobytes()
+            return packed
+        return convert(value)
+
+    return pack
+
+
+def _number_packer(member: Field, convert: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    as_is = struct.Struct("<" + _one_format(member)).pack
+    types = _EXACT.get(member.layout.type.code, frozenset())
+
+    def pack(value: Any) -> bytes:
+        if type(value) in types:
+            try:
+                return as_is(value)
+            except (struct.error, OverflowError):
+                return convert(value)
+        return convert(value)
+
+    return pack
 
 
 _EXACT: dict[str, frozenset[type]] = {

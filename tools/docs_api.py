@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
 WIDTH = 90
 """Longer signatures are written one parameter a line."""
 
@@ -18,9 +20,10 @@ def markdown(path: str) -> str:
     module, _, name = path.partition(":")
     found = getattr(importlib.import_module(module), name)
     if dataclasses.is_dataclass(found) and isinstance(found, type):
-        return "\n\n".join([_text(found), _attributes(found)])
+        return "\n\n".join([f"**`{name}`**: {_text(found)}", _attributes(found)])
     if inspect.isclass(found):
-        head = _signature(name, found.__init__, drop_self=True)
+        is_protocol = getattr(found, "_is_protocol", False)  # its constructor is not ours to describe
+        head = f"**`{name}`**" if is_protocol else _signature(name, found.__init__, drop_self=True)
         return "\n\n".join([head, _text(found), *_members(found)])
     return "\n\n".join([_signature(name, found), _text(found)])
 
@@ -38,11 +41,14 @@ def _members(found: type) -> Iterator[str]:
 def _attributes(found: type) -> str:
     """The fields of a dataclass, with the strings written under them."""
     words = _words_under(inspect.getsource(found))
-    rows = ["| attribute | type | default | what |", "| --- | --- | --- | --- |"]
-    for member in dataclasses.fields(found):
-        kind = str(member.type).replace("|", "\\|")
-        rows.append(f"| `{member.name}` | `{kind}` | {_default(member)} | {words.get(member.name, '')} |")
-    return "\n".join(rows)
+    rows = [
+        (f"`{member.name}`", f"`{member.type}`", _default(member), words.get(member.name, ""))
+        for member in dataclasses.fields(found)
+    ]
+    columns = zip(("attribute", "type", "default", "what"), *rows, strict=True)
+    filled = [column for column in columns if any(column[1:])]
+    head, *lines = (f"| {' | '.join(cells)} |" for cells in zip(*filled, strict=True))
+    return "\n".join([head, "| --- " * len(filled) + "|", *lines])
 
 
 def _words_under(source: str) -> dict[str, str]:
@@ -75,8 +81,16 @@ def _parts(function: Any, drop_self: bool) -> list[str]:
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
-        parts.append(str(parameter).replace("'", "") if parameter.default is parameter.empty else str(parameter))
+        parts.append(_parameter(parameter))
     return parts
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    """As it is written in the source: annotations are texts there, and shown without quotes."""
+    stars = STARS.get(parameter.kind, "")
+    kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{stars}{parameter.name}{kind}{default}"
 
 
 def _returns(function: Any) -> str:

@@ -101,9 +101,9 @@ def _arrow(start: Point, end: Point, control: Point | None = None) -> str:
 
 def _words(at: Point, lines: list[str]) -> str:
     first = at[1] - 8 * (len(lines) - 1)
+    where = f'x="{at[0]:g}" text-anchor="middle" class="words"'
     return "".join(
-        f'<text x="{at[0]:g}" y="{first + 16 * place:g}" text-anchor="middle" class="words">{escape(line)}</text>'
-        for place, line in enumerate(lines)
+        f'<text {where} y="{first + 16 * place:g}">{escape(line)}</text>' for place, line in enumerate(lines)
     )
 
 
@@ -118,7 +118,7 @@ def overview() -> str:
     parts = [
         '<rect x="20" y="70" width="190" height="190" rx="10" class="box"/>',
         '<text x="115" y="98" text-anchor="middle" class="name">master</text>',
-        '<text x="115" y="118" text-anchor="middle" class="words">tasks in your order</text>',
+        '<text x="115" y="118" text-anchor="middle" class="plain">tasks in your order</text>',
         '<rect x="45" y="140" width="140" height="92" rx="6" class="inner"/>',
         '<text x="115" y="162" text-anchor="middle" class="name">DataBase</text>',
         '<text x="115" y="184" text-anchor="middle" class="code">t dt tmax cmd</text>',
@@ -131,16 +131,15 @@ def overview() -> str:
         parts += [
             f'<rect x="470" y="{y}" width="200" height="54" rx="8" class="box"/>',
             f'<text x="570" y="{y + 23}" text-anchor="middle" class="name">{name}</text>',
-            f'<text x="570" y="{y + 42}" text-anchor="middle" class="words">{kind}</text>',
+            f'<text x="570" y="{y + 42}" text-anchor="middle" class="plain">{kind}</text>',
         ]
         start = (210.0, 110.0 + 36 * place)
         both = "" if name == "Plot" else ' marker-start="url(#tip)"'
         path = f"M{start[0]:g} {start[1]:g}C330 {start[1]:g} 350 {y + 27} 470 {y + 27}"
         parts.append(f'<path d="{path}" class="line" marker-end="url(#tip)"{both}/>')
     parts += [
-        '<text x="335" y="66" text-anchor="middle" class="code">In →</text>',
-        '<text x="335" y="88" text-anchor="middle" class="code">← Out</text>',
-        '<text x="345" y="304" text-anchor="middle" class="words">noAnswer: send and go on</text>',
+        '<text x="335" y="44" text-anchor="middle" class="code">In → &#160; ← Out</text>',
+        '<text x="335" y="336" text-anchor="middle" class="words">noAnswer: send and go on</text>',
     ]
     return figure(parts, 700, 350, "A master exchanges fields of its DataBase with modules")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import docs_diagrams
 import docs_wire
 
 from simsched import errors, states
+from simsched.cli import shell
 from simsched.database import COMMON
 from simsched.datagram import ANSWER, Drop, Flag, Kind
 from simsched.layout import TYPES
@@ -124,11 +126,17 @@ def types(_: str = "") -> str:
     return table(
         ["code", "bytes", "`struct`", "numpy", "`construct`", "C++"],
         (
-            [f"`{row.code}`", row.itemsize, f"`{row.per_element if row.per_element > 1 else ''}{row.struct_code}`",
-             f"`{row.dtype}`", f"`{row.construct_name}`", f"`{row.cpp}`"]
+            [
+                f"`{row.code}`",
+                row.itemsize,
+                f"`{row.per_element if row.per_element > 1 else ''}{row.struct_code}`",
+                f"`{row.dtype}`",
+                f"`{row.construct_name}`",
+                f"`{row.cpp}`",
+            ]
             for row in TYPES.values()
         ),
-    )  # fmt: skip
+    )
 
 
 def common(_: str = "") -> str:
@@ -175,12 +183,34 @@ def drops(_: str = "") -> str:
 def error_classes(_: str = "") -> str:
     """Every error class by family, with its exit code and the first line of its docstring."""
     rows = [
-        [f"`{found.__name__}`", f"`{family.__name__}`", code, (inspect.getdoc(found) or "").partition("\n")[0]]
-        for family, code in ((errors.UserError, 2), (errors.RunError, 1))
+        [
+            f"`{found.__name__}`",
+            f"`{family.__name__}`",
+            code,
+            (inspect.getdoc(found) or "").partition("\n")[0],
+        ]
+        for family, code in ((errors.UserError, shell.WRONG_INPUT), (errors.RunError, shell.FAILED))
         for found in vars(errors).values()
         if inspect.isclass(found) and issubclass(found, family) and found is not family
     ]
     return table(["class", "family", "exit code", "when"], rows)
+
+
+def exit_codes(_: str = "") -> str:
+    rows = [
+        [0, "all went well"],
+        [shell.FAILED, "a run failed: `RunError`"],
+        [
+            shell.WRONG_INPUT,
+            "the input is wrong, and nothing was started: `UserError`, or a wrong command line",
+        ],
+        [shell.exit_code(KeyboardInterrupt()), "ended by Ctrl-C, after every module was finalized"],
+        [
+            shell.exit_code(shell.Ended(signal.SIGTERM)),
+            "ended by SIGTERM, in the same order (128 + the number of the signal)",
+        ],
+    ]
+    return table(["code", "meaning"], rows)
 
 
 def placement(_: str = "") -> str:
@@ -190,7 +220,9 @@ def placement(_: str = "") -> str:
 
 def formats(_: str = "") -> str:
     agreed(FORMAT_WORDS, FORMATS, "export formats")
-    return table(["suffix", "format", "opened by"], ([f"`{suffix}`", *FORMAT_WORDS[suffix]] for suffix in FORMATS))
+    return table(
+        ["suffix", "format", "opened by"], ([f"`{suffix}`", *FORMAT_WORDS[suffix]] for suffix in FORMATS)
+    )
 
 
 PARTS: dict[str, Callable[[str], str]] = {
@@ -208,8 +240,10 @@ PARTS: dict[str, Callable[[str], str]] = {
     "drops": drops,
     "wire-example": lambda _: docs_wire.markdown(),
     "errors": error_classes,
+    "exit-codes": exit_codes,
     "placement": placement,
     "formats": formats,
     "api": docs_api.markdown,
     "commands": docs_cli.markdown,
+    "scaffold": docs_cli.scaffold,
 }

@@ -7,6 +7,7 @@ A page is read from top to bottom, as its reader does, in a folder of its own:
 - `<!-- run -->` before a `python` fence runs it as a script, before a `console` fence runs its lines
   that begin with `$ `; what stands under a command is what it should print, `...` for anything;
 - `<!-- run: exit 2 -->` expects that exit code, `<!-- run: background -->` goes on without waiting;
+- `$ cd folder` holds for the rest of the page;
 - `<!-- output -->` before a fence: what the Python script before it should print.
 """
 
@@ -119,7 +120,9 @@ def agrees(printed: str, expected: str) -> bool:
     False
     """
     lines = [
-        r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line.rstrip()).replace(r"\.\.\.", ".*") + r"\s*\n"
+        r"(?:.*\n)*?"
+        if line.strip() == "..."
+        else re.escape(line.rstrip()).replace(r"\.\.\.", ".*") + r"\s*\n"
         for line in expected.splitlines()
     ]
     return re.fullmatch("".join(lines), printed if printed.endswith("\n") else printed + "\n") is not None

@@ -122,8 +122,6 @@ def markdown() -> str:
         ]
         head = [f"**{title}**, {len(datagram)} bytes:", "", "| offset | bytes | what | value |"]
         parts.append("\n".join([*head, "| ---: | --- | --- | --- |", *rows]))
-    whole = "\n".join(
-        ["The same in one piece, to test a decoder with:", "", "```text"]
-        + [f"request {made.request.hex()}", f"answer  {made.answer.hex()}", "```"]
-    )
-    return "\n\n".join([*parts, whole])
+    parts.append("The same in one piece, to test a decoder with:")
+    parts.append(f"```text\nrequest {made.request.hex()}\nanswer  {made.answer.hex()}\n```")
+    return "\n\n".join(parts)

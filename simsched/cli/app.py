@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -18,7 +19,7 @@ from simsched.cli.replay import replay
 from simsched.cli.run import run
 from simsched.cli.shell import WRONG_INPUT, reported
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., int | None]] = {
     "run": run,
     "module": module,
     "check": check,

@@ -12,14 +12,17 @@ from simsched.cli.shell import FAILED, end_in_order
 
 def module(
     scenario: ScenarioFile,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task whose module to start.", show_default=False)],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="The task whose module to start.", show_default=False)
+    ],
     key_file: KeyFile = None,
     set: Values = [],  # noqa: B006  typer's own way to say: none
     param: Parameters = [],  # noqa: B006
 ) -> int:
-    """Serve one module of a scenario at its address, until its master stops it or Ctrl-C does.
+    """Serve one module of a scenario in this terminal.
 
-    Start each module in a terminal of its own, in any order, then: simsched run SCENARIO --no-start
+    It listens at its address until its master stops it or Ctrl-C does. Start each module in a
+    terminal of its own, in any order, then: simsched run SCENARIO --no-start
     """
     from simsched.cli.options import field_values, read_key, task_params
     from simsched.errors import LaunchError, ModuleError, choices

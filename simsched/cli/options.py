@@ -41,7 +41,7 @@ Values = Annotated[
     list[str],
     typer.Option(
         "--set", metavar="FIELD=VALUE", show_default=False,
-        help="Another initial value for a DataBase field, written as in YAML: --set 'w_B=[0, 0, 0.1]'. Repeatable.",
+        help="Another initial value for a field, written as in YAML: --set 'w_B=[0, 0, 0.1]'. Repeatable.",
     ),
 ]  # fmt: skip
 Parameters = Annotated[
@@ -121,4 +121,6 @@ def _assigned(option: str, text: str, example: str) -> tuple[str, Any]:
         return name.strip(), yaml.load(value, PlainLoader)
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or error
-        raise UserError(f"{option} '{text}': the value is no YAML: {problem}; quote it for the shell") from None
+        raise UserError(
+            f"{option} '{text}': the value is no YAML: {problem}; quote it for the shell"
+        ) from None

@@ -15,15 +15,19 @@ BARS = "▁▂▃▄▅▆▇█"
 MOST_WARNINGS = 10
 
 
-def show_summary(report: Report, recording: Path | None) -> None:
-    """Print how a run went."""
+def show_summary(report: Report, dt: float, recording: Path | None) -> None:
+    """Print how a run of steps of dt [s] went."""
     tasks = report.tasks
     show_table(HEADINGS, [task_row(name, task) for name, task in tasks.items()], NUMBERS)
     if report.real_time is not None:
         print("\n".join(real_time_lines(report.real_time)))
         histograms = {name: task.round_trip_histogram for name, task in tasks.items()}
-        print("\n".join(f"round trips of {name}: {histogram(bins)}" for name, bins in histograms.items() if bins))
-    for line in closing_lines(report, recording):
+        print(
+            "\n".join(
+                f"round trips of {name}: {histogram(bins)}" for name, bins in histograms.items() if bins
+            )
+        )
+    for line in closing_lines(report, dt, recording):
         print(line)
 
 
@@ -77,9 +81,9 @@ def _bar(count: int, most: int) -> str:
     return BARS[(count * len(BARS) - 1) // most] if count else " "
 
 
-def closing_lines(report: Report, recording: Path | None) -> list[str]:
+def closing_lines(report: Report, dt: float, recording: Path | None) -> list[str]:
     """Why it ended, how fast it was, where the recording is, and what was warned of."""
-    lines = [f"ended: {report.ended.splitlines()[0] if report.ended else 'unknown'}", pace(report)]
+    lines = [f"ended: {report.ended.splitlines()[0] if report.ended else 'unknown'}", pace(report, dt)]
     if recording is not None:
         lines.append(f"recording: {recording}")
     if report.warnings:
@@ -88,11 +92,10 @@ def closing_lines(report: Report, recording: Path | None) -> list[str]:
     return lines
 
 
-def pace(report: Report) -> str:
+def pace(report: Report, dt: float) -> str:
     """`1000 steps to t = 9.99 s in 0.41 s: 24.4× real time, 4878 exchanges/s; cores: free`."""
     text = f"{report.steps} steps to t = {report.t:.9g} s in {duration(report.wall_s)}"
     if report.wall_s > 0 and report.steps:
-        simulated_s = report.t * report.steps / max(report.steps - 1, 1) if report.steps > 1 else 0.0
-        factor = f"{simulated_s / report.wall_s:.3g}× real time, " if simulated_s else ""
-        text += f": {factor}{report.exchanges / report.wall_s:.0f} exchanges/s"
+        factor = report.steps * dt / report.wall_s
+        text += f": {factor:.3g}× real time, {report.exchanges / report.wall_s:.0f} exchanges/s"
     return f"{text}; cores: {report.placement}" if report.placement else text

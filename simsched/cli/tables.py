@@ -25,8 +25,12 @@ def plain(headings: Row, rows: Sequence[Row], numbers: frozenset[str] = frozense
     Plot      12
     """
     lines = [list(headings), *(list(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    widths = _widths(lines)
     return "\n".join(_aligned(line, widths, headings, numbers) for line in lines)
+
+
+def _widths(lines: Sequence[Row]) -> list[int]:
+    return [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
 
 
 def _aligned(line: Row, widths: Sequence[int], headings: Row, numbers: frozenset[str]) -> str:
@@ -42,12 +46,29 @@ def _drawn(headings: Row, rows: Sequence[Row], numbers: frozenset[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
+    if console.width < sum(_widths([headings, *rows])) + 3 * len(headings):
+        print(narrow(headings, rows))
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in headings:
         table.add_column(name, justify="right" if name in numbers else "left")
     for row in rows:
         table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in row))
-    Console(highlight=False).print(table)
+    console.print(table)
+
+
+def narrow(headings: Row, rows: Sequence[Row]) -> str:
+    """For a pane in which no table fits: a paragraph for each row, empty cells left out.
+
+    >>> print(narrow(["task", "max", "drops"], [["Plot", "7 µs", ""]]))
+    Plot: max 7 µs
+    """
+    return "\n".join(
+        f"{row[0]}: "
+        + " · ".join(f"{name} {cell}" for name, cell in zip(headings[1:], row[1:], strict=True) if cell)
+        for row in rows
+    )
 
 
 STYLES = {"ok": "green", "missing": "yellow", "wrong": "bold red"}

@@ -67,7 +67,9 @@ class Console(AbstractContextManager["Console"]):
         scheduler = self._scheduler
         if scheduler is not None:
             self._progress.add(snapshot(scheduler, monotonic_ns()))
-            self.say(" · ".join([where(scheduler, self._progress), *facts(self._progress, scheduler.placement)]))
+            self.say(
+                " · ".join([where(scheduler, self._progress), *facts(self._progress, scheduler.placement)])
+            )
 
     def _line(self, text: str) -> None:
         """One write, lest lines of two threads mix; a reader that has left ends no run."""

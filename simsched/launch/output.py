@@ -23,6 +23,7 @@ class Output:
         self._show = show
         self._kept: dict[str, deque[str]] = {name: deque(maxlen=KEPT_LINES) for name in pipes}
         self._rest: dict[str, bytes] = dict.fromkeys(pipes, b"")
+        self._closed = {name: threading.Event() for name in pipes}
         self._selector = selectors.DefaultSelector()
         for name, pipe in pipes.items():
             self._selector.register(pipe, selectors.EVENT_READ, name)
@@ -30,6 +31,11 @@ class Output:
 
     def start(self) -> None:
         self._thread.start()
+
+    def drain(self, task: str, timeout_s: float = 0.5) -> None:
+        """Wait until all that an ended process printed is read; a child of its own may hold the line."""
+        if task in self._closed:
+            self._closed[task].wait(timeout_s)
 
     def last_words(self, task: str) -> str:
         """The last lines that a task printed, indented for a message."""
@@ -44,6 +50,7 @@ class Output:
                 if not data:
                     self._selector.unregister(key.fd)
                     os.close(key.fd)
+                    self._closed[key.data].set()
         self._selector.close()
 
     def _take(self, name: str, data: bytes) -> None:

@@ -20,6 +20,8 @@ from simsched.launch.supervisor import GRACE_S, run_supervisor
 
 END_S = 2.0
 """How long modules that were told to stop may take before they are made to [s]."""
+FAILED_S = 0.5
+"""The same, when the run has failed: whoever could, has finalized by then [s]."""
 
 
 class Processes:
@@ -30,6 +32,7 @@ class Processes:
     ) -> None:
         self._pids: dict[str, int] = {}
         self._exits: dict[str, int] = {}
+        self._orphans: frozenset[str] = frozenset()
         self._rest = b""
         self._names = frozenset(job.task.name for job in jobs.jobs)
         self._control, theirs = socket.socketpair()
@@ -43,7 +46,7 @@ class Processes:
     def _start(
         self, jobs: Jobs, key: bytes | None, theirs: socket.socket, fork: bool
     ) -> subprocess.Popen[bytes] | int:
-        forks_modules = sys.platform == "linux"
+        forks_modules = can_fork_modules()
         if not fork:
             return start_apart(jobs.scenario, jobs.jobs, key, theirs, forks_modules)
         sys.stdout.flush()
@@ -72,9 +75,14 @@ class Processes:
     def ended(self) -> dict[str, str]:
         """Tasks whose process has ended, and how, in words."""
         self._read()
-        return {name: how_it_ended(code) for name, code in self._exits.items()}
+        return {
+            name: "has lost the process that looked after it" if name in self._orphans else how_it_ended(code)
+            for name, code in self._exits.items()
+        }
 
     def last_words(self, task: str) -> str:
+        if task in self._exits:
+            self._output.drain(task)
         return self._output.last_words(task)
 
     def exit_codes(self) -> Mapping[str, int]:
@@ -98,9 +106,10 @@ class Processes:
                     self._exits[message["task"]] = message["exit"]
 
     def _supervisor_is_gone(self) -> None:
-        """Whatever it looked after cannot be trusted any more."""
-        for name in self._names:
-            self._exits.setdefault(name, -signal.SIGKILL)
+        """Whatever it looked after ends by itself, and can no longer be told from what has ended."""
+        self._orphans = self._orphans | self._names - self._exits.keys()
+        for name in self._orphans:
+            self._exits[name] = -signal.SIGKILL
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until every process has ended; whether all have."""
@@ -119,7 +128,7 @@ class Processes:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close(END_S)
+        self.close(END_S if kind is None else FAILED_S)
 
     def close(self, patience_s: float = END_S) -> None:
         """End whatever is still there, and wait for it."""
@@ -137,9 +146,14 @@ class Processes:
             self._supervisor.wait(GRACE_S * 3)
 
 
+def can_fork_modules() -> bool:
+    """Whether the supervisor may fork: it has no threads, but elsewhere libraries do not bear it."""
+    return sys.platform == "linux"
+
+
 def can_fork() -> bool:
     """Whether a copy of this process is safe: no other thread could hold a lock in it."""
-    return sys.platform == "linux" and threading.active_count() == 1
+    return can_fork_modules() and threading.active_count() == 1
 
 
 def how_it_ended(code: int) -> str:

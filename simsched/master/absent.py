@@ -11,7 +11,7 @@ from simsched.datagram import Flag
 from simsched.errors import LayoutMismatch
 from simsched.master.joining import check_hello
 from simsched.master.seats import RemoteSeat, Seat
-from simsched.master.waiting import Notify
+from simsched.master.waiting import Notify, Waiter
 
 if TYPE_CHECKING:
     from simsched.scheduler import Scheduler
@@ -36,7 +36,7 @@ class Absentees:
             return
         now_ns = monotonic_ns()
         for seat in self._seats:
-            if not seat.present and self._has_come(seat):
+            if not seat.present and self._has_come(seat, scheduler.waiter):
                 self._let_in(seat, scheduler)
         if now_ns >= self._ask_ns:
             self._ask_ns = now_ns + ASK_NS
@@ -44,11 +44,12 @@ class Absentees:
                 if not seat.present:
                     seat.hello()
 
-    def _has_come(self, seat: RemoteSeat) -> bool:
+    def _has_come(self, seat: RemoteSeat, waiter: Waiter) -> bool:
         seat.refused = False
-        if not select.select([seat.endpoint.fileno()], [], [], 0)[0]:
-            return False
-        return seat.collect() and not seat.requester.peer_flags & Flag.BUSY
+        answered = waiter.has_come(seat)
+        if not answered and select.select([seat.endpoint.fileno()], [], [], 0)[0]:
+            answered = seat.collect()
+        return answered and not seat.requester.peer_flags & Flag.BUSY
 
     def _let_in(self, seat: RemoteSeat, scheduler: Scheduler) -> None:
         try:

@@ -61,6 +61,15 @@ class _Joining:
         self._wait_s = wait_s
 
     def wait(self) -> None:
+        """Until all have come; whoever has not is lost to this run, should that end here."""
+        try:
+            self._hear_all()
+        except BaseException:
+            for seat in self._waiting:
+                seat.is_lost = True
+            raise
+
+    def _hear_all(self) -> None:
         for seat in self._waiting:
             seat.hello()
         with selectors.DefaultSelector() as selector:
@@ -106,11 +115,16 @@ class _Joining:
             if again is not None:
                 seat.send(again)
         if self._give_up_ns is not None and now_ns > self._give_up_ns and self._waiting:
-            raise NotJoined(self._missing("did not come within", f"{self._wait_s:g} s"))
+            raise NotJoined(self._missing("did not come within", f"{self._wait_s:g} s") + self._about_keys())
         if now_ns > self._notice_ns and self._waiting:
             waited_ns = now_ns - self._started_ns
             self._notice_ns = now_ns + waited_ns
             self._notify(self._missing("is waited for, since", f"{waited_ns / NS:.0f} s"))
+
+    def _about_keys(self) -> str:
+        if all(seat.requester.wire.key is None for seat in self._waiting):
+            return ""
+        return "\nthis run has a key: a module with another key, or with none, stays silent"
 
     def _missing(self, what: str, how_long: str) -> str:
         lines = [

@@ -41,11 +41,11 @@ class Seat:
         self.timings = Timings()
         self.sources = image.sources(task)
         self.targets = image.targets(task, self.payload_at)
-        self.finite = image.finite_views(task)
         self.failure: str | None = None
         """The words of an ERROR answer that nobody has dealt with yet."""
         self.refused = False
         """Nobody listens at the address."""
+        self.initialized = False
         self.is_lost = False
         """Died, or silent beyond its Timeout: nothing more is sent to it."""
         self.state = State.IDLE
@@ -117,7 +117,8 @@ class RemoteSeat(Seat):
         if self._period_ns and kind is Kind.STEP:
             if now_ns < self._next_ns:
                 return
-            self._next_ns = max(self._next_ns + self._period_ns, now_ns)
+            behind = now_ns - self._next_ns > self._period_ns  # after a pause the count begins anew
+            self._next_ns = (now_ns if behind else self._next_ns) + self._period_ns
         self.deadline_ns = None if self._timeout_ns is None else now_ns + self._timeout_ns
         self.send(self.requester.request(kind, payload, now_ns, self._flags))
 

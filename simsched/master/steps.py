@@ -5,8 +5,11 @@ The result is by definition that of the order of `Tasks`; overlapping gives the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from simsched.datagram import Kind
 from simsched.image import Image
@@ -14,7 +17,22 @@ from simsched.master.seats import Seat
 from simsched.master.waiting import Waiter
 from simsched.plan import Plan, make_plan
 
-NotFinite = Callable[[Seat], None]
+Views = tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """The seats of a step and what is known of them beforehand."""
+
+    seats: tuple[Seat, ...]
+    plan: Plan
+    can_overlap: bool
+    floats: Views
+    """All floats that these seats answer with, and as many zeros."""
+
+    def is_finite(self) -> bool:
+        """Whether every result of the step is: one product for all of them."""
+        return all(np.vdot(values, zeros) == 0.0 for values, zeros in self.floats)
 
 
 @dataclass
@@ -23,7 +41,6 @@ class Stepper:
 
     image: Image
     waiter: Waiter
-    not_finite: NotFinite
     stopping: bool = False
     """A module has asked to end the run."""
 
@@ -43,9 +60,6 @@ class Stepper:
             buffer = seat.buffer
             for start, stop, first, last in seat.targets:
                 data[start:stop] = buffer[first:last]
-            for values, zeros in seat.finite:
-                if values.dot(zeros) != 0.0:  # NaN, if any value is not finite
-                    self.not_finite(seat)
             if seat.stopping:
                 self.stopping = True
 
@@ -108,9 +122,6 @@ class Stepper:
         data, buffer = self.image.data, seat.buffer
         for start, stop, first, last in seat.targets:
             data[start:stop] = buffer[first:last]
-        for values, zeros in seat.finite:
-            if values.dot(zeros) != 0.0:
-                self.not_finite(seat)
         if seat.stopping:
             self.stopping = True
 
@@ -125,24 +136,27 @@ def _release(places: Sequence[int], blockers: list[int], ready: list[int]) -> No
 class Orders:
     """Which seats run at a step, and in what plan: worked out once for each pattern of rates."""
 
-    def __init__(self, seats: Sequence[Seat], early: bool) -> None:
+    def __init__(self, seats: Sequence[Seat], image: Image, early: bool) -> None:
+        self._image = image
         self._seats = tuple(seats)
         self._early = early
         self._every_step = all(seat.task.every == 1 and seat.task.phase == 0 for seat in seats)
-        self._known: dict[tuple[bool, ...], tuple[tuple[Seat, ...], Plan, bool]] = {}
+        self._known: dict[tuple[bool, ...], Order] = {}
         self._always = self._order((True,) * len(self._seats))
 
-    def at(self, step: int) -> tuple[tuple[Seat, ...], Plan, bool]:
-        """The seats of a step, their plan, and whether anything in it can overlap."""
+    def at(self, step: int) -> Order:
+        """The order of a step."""
         if self._every_step:
             return self._always
         return self._order(tuple(seat.task.active(step) for seat in self._seats))
 
-    def _order(self, active: tuple[bool, ...]) -> tuple[tuple[Seat, ...], Plan, bool]:
+    def _order(self, active: tuple[bool, ...]) -> Order:
         if active not in self._known:
             seats = tuple(seat for seat, runs in zip(self._seats, active, strict=True) if runs)
-            plan = make_plan([seat.task for seat in seats], self._early)
-            self._known[active] = seats, plan, self._early and _can_overlap(plan, seats)
+            tasks = [seat.task for seat in seats]
+            plan = make_plan(tasks, self._early)
+            can_overlap = self._early and _can_overlap(plan, seats)
+            self._known[active] = Order(seats, plan, can_overlap, self._image.finite_views(tasks))
         return self._known[active]
 
 

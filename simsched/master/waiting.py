@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Iterable
 from time import monotonic_ns
 
-from simsched.errors import ModuleError, SessionBusy, TaskDied, TaskTimeout
+from simsched.errors import ModuleError, NotJoined, SessionBusy, TaskDied, TaskTimeout
 from simsched.exchange import Requester
 from simsched.master.seats import NS, RemoteSeat, Seat, Watch
+from simsched.raw import RawRequester
 
 NOTICE_NS = 2 * NS
 """A wait this long is spoken of, and again each time it has doubled."""
@@ -40,6 +41,7 @@ class Waiter:
             self._selector.register(watch.fileno(), selectors.EVENT_READ, None)
         self._ping_ns = 0
         self._notice_ns = 0
+        self._came: set[Seat] = set()
 
     def close(self) -> None:
         self._selector.close()
@@ -64,9 +66,21 @@ class Waiter:
             if gone is not None:
                 return gone
             for seat in self._ready(self._patience_s(waiting)):
-                if seat.collect() and seat in waiting:
+                if self._collect(seat) and seat in waiting:
                     return seat
             self._look_around(waiting, started_ns)
+
+    def _collect(self, seat: Seat) -> bool:
+        answered = seat.collect()
+        if answered and not seat.present:
+            self._came.add(seat)
+        return answered
+
+    def has_come(self, seat: Seat) -> bool:
+        """Whether an absent module's HELLO came in while others were waited for; told once."""
+        came = seat in self._came
+        self._came.discard(seat)
+        return came
 
     def _ready(self, timeout_s: float) -> list[Seat]:
         """Seats with something to receive; a death is noted on the way."""
@@ -89,7 +103,7 @@ class Waiter:
                 leave(seat)
                 return seat
             if problem is not None:
-                seat.is_lost = seat.failure is None
+                seat.is_lost = True
                 raise problem
             again = seat.requester.repeat(now_ns)
             if again is not None:
@@ -104,6 +118,8 @@ class Waiter:
             return TaskDied(f"task '{name}' {ended[name]} at {self._where()}{self._last(name)}")
         if seat.busy is not None:
             return SessionBusy(f"task '{name}': {seat.busy}; wait for that run to end, or stop it")
+        if isinstance(seat.requester, RawRequester) and seat.requester.is_starting:
+            return self._not_switched_on(seat, now_ns)
         if seat.refused:
             return TaskDied(
                 f"task '{name}': nobody listens at {address_of(seat)} any more, at {self._where()}"
@@ -116,6 +132,20 @@ class Waiter:
                 f"a longer Timeout gives it more time, Timeout = None any"
             )
         return None
+
+    def _not_switched_on(self, seat: RemoteSeat, now_ns: int) -> NotJoined | None:
+        """A raw device cannot say HELLO: until its first answer a refusal means that it is late."""
+        if seat.refused and isinstance(seat.requester, RawRequester):
+            seat.refused = False
+            seat.requester.retry_soon(now_ns)
+        if seat.deadline_ns is None or now_ns < seat.deadline_ns:
+            return None
+        return NotJoined(
+            f"task '{seat.task.name}' at {address_of(seat)} did not answer within "
+            f"{seat.requester.waited_ns(now_ns) / NS:.1f} s: switch it on, and let it answer each datagram "
+            f"of {seat.task.layout_in.size} bytes with one of {seat.task.layout_out.size}"
+            f"{self._last(seat.task.name)}"
+        )
 
     def _last(self, name: str) -> str:
         words = self._watch.last_words(name)
@@ -158,7 +188,7 @@ class Waiter:
 
     def _watch_for(self, seconds: float) -> None:
         for seat in self._ready(seconds):
-            seat.collect()  # an answer to a PING, or a late copy: nothing that is waited for
+            self._collect(seat)  # an answer to a PING, or a late copy: nothing that is waited for
         ended = self._watch.ended()
         for seat in self.seats:
             if (
@@ -169,6 +199,7 @@ class Waiter:
             ):
                 problem = self._problem(seat, ended, 0)
                 if seat.task.optional:
+                    self._notify(f"{problem}; the run goes on without it")
                     leave(seat)
                 elif problem is not None:
                     seat.is_lost = True

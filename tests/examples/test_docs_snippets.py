@@ -49,6 +49,8 @@ class Reader:
                 (self.folder / name).write_text(text)
             case Script():
                 self._script(action)
+            case Command(words) if words.startswith("cd "):
+                self.folder /= words.removeprefix("cd ")
             case Command(background=True):
                 self._begin(action)
             case Command():
@@ -121,7 +123,7 @@ def test_a_true_page_passes_and_an_untrue_one_fails(tmp_path: Path) -> None:
     with reader(tmp_path) as follower:
         for action in actions(PAGE):
             follower.follow(action)
-        with pytest.raises(AssertionError, match="wanted:\ngoodbye"):
+        with pytest.raises(AssertionError, match=r"wanted:\s+goodbye"):
             follower.follow(Command("python hello.py", "goodbye\n", 1))
         with pytest.raises(AssertionError, match="ended with 3"):
             follower.follow(Script("raise SystemExit(3)", None, 1))

@@ -125,12 +125,16 @@ class Bench:
         self.notices: list[str] = []
         self.lines: list[tuple[str, str]] = []
         self._started: list[Started] = []
+        self._before = descendants(os.getpid())
 
     def write(self, name: str, text: str) -> Path:
         """A file of the folder, without the indentation that the test gives it."""
         path = self.folder / name
         path.write_text(textwrap.dedent(text))
         return path
+
+    def dedent(self, text: str) -> str:
+        return textwrap.dedent(text)
 
     def scenario(
         self,
@@ -176,19 +180,42 @@ class Bench:
         return self.python(name)
 
     def module(self, task: str, scenario: str = "scenario.py", key: bytes | None = None) -> Started:
-        """Start the module of a task by hand, in a process of its own."""
+        """Start the class of models.py that has the task's name by hand, in a process of its own."""
         name = f"module_{len(self._started)}.py"
         self.write(
             name,
             f"""
-            import sys
             import simsched
-            from simsched.launch.child import serve_module
-            scenario = simsched.load_scenario({scenario!r})
-            sys.exit(serve_module(scenario, {task!r}, None, {key!r}))
+            from models import {task}
+            model = {task}(scenario=simsched.load_scenario({scenario!r}), key={key!r})
+            model.Manager.Loop()
             """,
         )
         return self.python(name)
+
+    def listening(self, port: int, host: str = "127.0.0.1") -> None:
+        """Wait until somebody has this port."""
+        wait_until(lambda: not is_free((host, port)), f"a process at {host}:{port}")
+
+    def unused(self, port: int, host: str = "127.0.0.1") -> None:
+        """Wait until nobody has this port any more."""
+        wait_until(lambda: is_free((host, port)), f"the end of whoever has {host}:{port}")
+
+    def all_gone(self) -> None:
+        """Wait until no process is left below this one."""
+        wait_until(lambda: not descendants(os.getpid()) - self._before, "the end of all processes")
+
+    def left_over(self) -> dict[int, str]:
+        """New processes that do not end by themselves within a few seconds."""
+        end = time.monotonic() + 6.0
+        while new := descendants(os.getpid()) - self._before:
+            if time.monotonic() > end:
+                return {pid: command_line(pid) for pid in new}
+            time.sleep(0.02)
+        return {}
+
+    def wait_until(self, condition: Callable[[], Any], what: str = "it") -> Any:
+        return wait_until(condition, what)
 
     def end(self) -> None:
         for started in self._started:
@@ -221,25 +248,14 @@ def orphans_come_here() -> None:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """A bench in a folder of its own; fails the test if any process outlives it."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    before = descendants(os.getpid())
     made = Bench(tmp_path)
     yield made
     made.end()
-    left = _left_over(before)
+    left = made.left_over()
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     _reap()
     assert not left, f"left running: {left}"
-
-
-def _left_over(before: set[int]) -> dict[int, str]:
-    """New processes that do not end by themselves within a few seconds."""
-    end = time.monotonic() + 6.0
-    while new := descendants(os.getpid()) - before:
-        if time.monotonic() > end:
-            return {pid: command_line(pid) for pid in new}
-        time.sleep(0.02)
-    return {}
 
 
 def _reap() -> None:

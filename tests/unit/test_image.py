@@ -157,7 +157,7 @@ def test_what_a_later_task_overwrites_is_kept_in_a_shadow() -> None:
 def test_a_result_that_is_not_finite_shows_in_its_view(name: str, bad: float) -> None:
     (task,) = tasks_of(A={"Out": "U,on,w_B,q_IB,small,raw,count"})
     image = Image(spec(), (task,))
-    views = image.finite_views(task)
+    views = image.finite_views([task])
 
     def product() -> float:
         return float(sum(np.vdot(values, zeros) for values, zeros in views))
@@ -174,7 +174,7 @@ def test_a_result_that_is_not_finite_shows_in_its_view(name: str, bad: float) ->
 
 def test_neighbouring_floats_are_looked_at_together() -> None:
     (task,) = tasks_of(A={"Out": "w_B,q_IB"})
-    ((values, zeros),) = Image(spec()).finite_views(task)
+    ((values, zeros),) = Image(spec()).finite_views([task])
     assert values.shape == zeros.shape == (7,)
 
 
