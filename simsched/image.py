@@ -170,8 +170,8 @@ class Overrides:
         problems: list[Problem] = []
         for name, value in self.values.items():
             if name not in fields:
-                what = f"is not a field of DataBase{choices(name, fields, 'fields')}"
-                problems.append(Problem(f"initial value '{name}'", what))
+                what = f"'{name}' is not a field of DataBase{choices(name, fields, 'fields')}"
+                problems.append(Problem("initial value", what))
                 continue
             try:
                 fields[name] = _with_initial(fields[name], value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from simsched.codec import Codec
 from simsched.database import COMMON
-from simsched.errors import ModuleError, SimschedError
+from simsched.errors import ModuleError, SimschedError, choices
 from simsched.scenario import Scenario
 from simsched.states import Message, State, transition
 from simsched.tasks import Task
@@ -140,7 +140,22 @@ class Manager:
 
     def _failed(self, error: BaseException) -> ModuleError:
         self.state = State.ERROR
-        return ModuleError(described(error))
+        return ModuleError(described(error) + self._hint(error))
+
+    def _hint(self, error: BaseException) -> str:
+        """What to do about a field that the model asks for and its task does not name.
+
+        Here and not in a `__getattr__` of the model, which would slow every use of every field.
+        """
+        if not isinstance(error, AttributeError) or error.obj is not self.model or error.name is None:
+            return ""
+        named = ", ".join(self.attributes)
+        if error.name in self.scenario.database.fields:
+            return (
+                f"\n'{error.name}' is a field of DataBase, but task '{self.task.name}' names only "
+                f"{named}: add it to its Keys or In"
+            )
+        return f"\n'{error.name}' is no field of task '{self.task.name}'{choices(error.name, self.attributes, 'fields')}"
 
     @property
     def master_fields(self) -> tuple[str, ...]:

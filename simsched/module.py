@@ -63,20 +63,6 @@ class Module:
         """Ask the master to end the run after this step; the reason is shown and recorded."""
         self.Manager.ask_to_stop(reason)
 
-    def __getattr__(self, name: str) -> Any:
-        """Only for names that are not there: say which field the task does not name."""
-        manager = self.__dict__.get("Manager")
-        if manager is not None and name in manager.scenario.database.fields:
-            task = manager.task
-            raise AttributeError(
-                f"task '{task.name}': '{name}' is a field of DataBase, but the task names only "
-                f"{', '.join(dict.fromkeys((*task.reads, *task.writes)))}: add it to its Keys or In"
-            )
-        known = manager.attributes if manager is not None else ()
-        raise AttributeError(
-            f"{type(self).__name__} has no attribute '{name}'{choices(name, known, 'fields')}"
-        )
-
 
 def place_in(scenario: Scenario, name: str, exact: bool) -> Task:
     """The task that a module is: named as its class, or nearly so and unmistakably.

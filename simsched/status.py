@@ -17,6 +17,7 @@ from simsched.states import Message, State
 from simsched.tasks import Task
 
 REDRAW_NS = 250_000_000
+_WIPE = "\r\x1b[2K"
 
 
 class Status:
@@ -36,11 +37,13 @@ class Status:
         self._drawn_steps = 0
         self._drawn_ns = monotonic_ns()
         self._redraw_ns = 0
+        self._is_drawn = False
+        self._in_a_line = False
         self._stdout: Any = None
 
     def __enter__(self) -> Status:
         if self._shown:
-            self._stdout, sys.stdout = sys.stdout, _Above(self._out, self._clear)
+            self._stdout, sys.stdout = sys.stdout, _Above(self._out, self._print)
         return self
 
     def __exit__(
@@ -70,10 +73,13 @@ class Status:
             self._draw(now_ns)
 
     def _draw(self, now_ns: int) -> None:
+        if self._in_a_line:
+            return  # the model has not ended its own line yet
         elapsed_s = (now_ns - self._drawn_ns) / 1e9
         rate = (self._steps - self._drawn_steps) / elapsed_s if elapsed_s > 0 else 0.0
-        self._out.write(f"\r\x1b[2K{self.text(rate)}")
+        self._out.write(f"{_WIPE}{self.text(rate)}")
         self._out.flush()
+        self._is_drawn = True
         self._drawn_ns, self._drawn_steps = now_ns, self._steps
         self._redraw_ns = now_ns + REDRAW_NS
 
@@ -90,19 +96,24 @@ class Status:
         return "  ".join(words)
 
     def _clear(self) -> None:
-        self._out.write("\r\x1b[2K")
+        """Wipe the status line, and nothing that the model has printed in its place."""
+        if self._is_drawn:
+            self._out.write(_WIPE)
+            self._is_drawn = False
+
+    def _print(self, text: str) -> int:
+        self._clear()
+        if text:
+            self._in_a_line = not text.endswith("\n")
+        return self._out.write(text)
 
 
 class _Above:
-    """Standard output that wipes the status line before each write."""
+    """Standard output whose writes go above the status line."""
 
-    def __init__(self, out: TextIO, clear: Callable[[], None]) -> None:
+    def __init__(self, out: TextIO, write: Callable[[str], int]) -> None:
         self._out = out
-        self._clear = clear
-
-    def write(self, text: str) -> int:
-        self._clear()
-        return self._out.write(text)
+        self.write = write
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._out, name)

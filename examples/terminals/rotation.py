@@ -49,7 +49,5 @@ class Rotation(Module):
 
 if __name__ == "__main__":
     record = sys.argv[1] if len(sys.argv) > 1 else None
-    model = Rotation(
-        TaskList=db.Tasks, DB=db.DataBase(), isSheduler=True, isRealTime=False, record=record
-    )
+    model = Rotation(TaskList=db.Tasks, DB=db.DataBase(), isSheduler=True, isRealTime=False, record=record)
     model.Manager.Loop()

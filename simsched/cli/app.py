@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from simsched._version import __version__
-from simsched.cli.check import check
-from simsched.cli.doctor import doctor
-from simsched.cli.export import export
-from simsched.cli.graph import graph
-from simsched.cli.module import module
-from simsched.cli.new import new
-from simsched.cli.replay import replay
-from simsched.cli.run import run
 from simsched.cli.shell import WRONG_INPUT, reported
 
-COMMANDS: dict[str, Callable[..., int | None]] = {
-    "run": run,
-    "module": module,
-    "check": check,
-    "graph": graph,
-    "new": new,
-    "export": export,
-    "replay": replay,
-    "doctor": doctor,
-}
+COMMANDS = ("run", "module", "check", "graph", "new", "export", "replay", "doctor")
+"""Each is the function of its name in the file of its name."""
 
 
 def call(args: list[str]) -> int:
@@ -37,10 +22,15 @@ def call(args: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show µ ends no run
     try:
-        make_app(is_help_for_people(args))(args, prog_name="simsched", obj=args)
+        make_app(needed(args), is_help_for_people(args))(args, prog_name="simsched", obj=args)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else WRONG_INPUT if ended.code else 0
     return 0
+
+
+def needed(args: Sequence[str]) -> Sequence[str]:
+    """The commands that a command line is about: preparing the others takes longer than a module's start."""
+    return args[:1] if args and args[0] in COMMANDS else COMMANDS
 
 
 def is_help_for_people(args: list[str]) -> bool:
@@ -48,8 +38,8 @@ def is_help_for_people(args: list[str]) -> bool:
     return sys.stdout.isatty() and (not args or "--help" in args)
 
 
-def make_app(is_coloured: bool) -> typer.Typer:
-    """The application, with its help in colours or plain."""
+def make_app(commands: Sequence[str], is_coloured: bool) -> typer.Typer:
+    """The application with these commands, its help in colours or plain."""
     app = typer.Typer(
         name="simsched",
         no_args_is_help=True,
@@ -57,7 +47,8 @@ def make_app(is_coloured: bool) -> typer.Typer:
         rich_markup_mode="rich" if is_coloured else None,
     )
     app.callback()(_simsched)
-    for name, command in COMMANDS.items():
+    for name in commands:
+        command = getattr(importlib.import_module(f"simsched.cli.{name}"), name)
         app.command(name)(reported(command))
     return app
 

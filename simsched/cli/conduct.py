@@ -82,9 +82,13 @@ class _Shown:
     def sum_up_after(self, error: BaseException, scenario: Scenario, place: Place) -> None:
         """The same after a failure, if a step was taken at all."""
         place.give_back()
-        if self._scheduler is None or self._scheduler.step < 0 or self._console.quiet:
+        is_interrupted = isinstance(error, KeyboardInterrupt)
+        if self._scheduler is None or self._scheduler.step < 0:
+            self._console.say("interrupted before the first step" if is_interrupted else "no step was taken")
             return
-        why = "interrupted" if isinstance(error, KeyboardInterrupt) else type(error).__name__
+        if self._console.quiet:
+            return
+        why = "interrupted" if is_interrupted else type(error).__name__
         self.sum_up(self._scheduler.report(why), scenario, place)
 
 

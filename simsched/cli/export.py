@@ -41,12 +41,12 @@ def export(
 class Growth:
     """Says how large a file that is being written has become, in place on a terminal, in lines elsewhere."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, every_s: float | None = None) -> None:
         self._out = out
         # where the export writes until the file is whole
         self._part = out.with_name(f".{out.name}.{os.getpid()}.part")
         self._is_live = sys.stdout.isatty()
-        self._every_s = 0.25 if self._is_live else 10.0
+        self._every_s = every_s or (0.25 if self._is_live else 10.0)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._tell, name="simsched export", daemon=True)
 

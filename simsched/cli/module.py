@@ -28,11 +28,14 @@ def module(
     from simsched.errors import LaunchError, ModuleError, choices
     from simsched.launch.child import make_module
     from simsched.loading import load_scenario
-    from simsched.running import changed
     from simsched.serving import serve
 
     end_in_order()
-    whole = changed(load_scenario(scenario), field_values(set), task_params(param))
+    whole = load_scenario(scenario)
+    if set or param:
+        from simsched.running import changed  # which brings the whole master
+
+        whole = changed(whole, field_values(set), task_params(param))
     names = [known.name for known in whole.tasks]
     if task not in names:
         raise LaunchError(f"task '{task}' is not in Tasks of {scenario}{choices(task, names, 'tasks')}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import signal
 import sys
 from types import FrameType
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -24,13 +26,29 @@ def run_job(scenario: Scenario, job: Job, key: bytes | None, parent: int) -> int
     """Serve one module until it is told to stop; the exit code."""
     os.dup2(job.output, 1)
     os.dup2(job.output, 2)
-    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+    sys.stdout = _text_to(1)
+    sys.stderr = _text_to(2)
     signal.signal(signal.SIGTERM, _interrupt)
     random.seed()
     np.random.seed()  # a forked copy of the parent's generator would be the same in every module
     sockets = {job.task.name: job.port} if job.port is not None else {}
     return serve_module(scenario, job.task.name, UdpTransport(sockets), key, parent)
+
+
+class _Pipe(io.FileIO):
+    """An output that the master reads: when that is gone, a module can still print, and finalize."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return memoryview(data).nbytes
+
+
+def _text_to(descriptor: int) -> TextIO:
+    """What the master reads is UTF-8, whatever the language of the terminal."""
+    pipe = io.BufferedWriter(_Pipe(descriptor, "w", closefd=False))
+    return io.TextIOWrapper(pipe, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
 def serve_module(

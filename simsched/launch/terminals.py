@@ -191,9 +191,9 @@ class Tmux:
         while shown.poll() is None:
             if not is_told and self.state(self.master).is_dead:
                 is_told = True
+                self._run("bind-key", "-n", "q", "detach-client")
                 self._run("set-option", "-g", "status-right", " the run has ended: press q to leave ")
                 self._run("set-option", "-g", "status-style", "bg=yellow,fg=black")
-                self._run("bind-key", "-n", "q", "detach-client")
             try:
                 shown.wait(LOOK_S)
             except subprocess.TimeoutExpired:

@@ -1,9 +1,9 @@
-"""In one process: each line is a pair of connected sockets, for modules that run as threads."""
+"""In one process: unnamed sockets of the system, for modules that run as threads."""
 
 from __future__ import annotations
 
 import socket
-from typing import Any
+import threading
 
 from simsched.tasks import Task
 from simsched.transport.base import LISTEN_S, TICK_S
@@ -11,7 +11,7 @@ from simsched.transport.udp import block_for
 
 
 class LocalEndpoint:
-    """The master's end of a pair."""
+    """The master's end of a line."""
 
     def __init__(self, end: socket.socket) -> None:
         block_for(end, TICK_S)
@@ -22,34 +22,41 @@ class LocalEndpoint:
 
 
 class LocalListener:
-    """The module's end: there is one peer only."""
+    """The module's end: it answers to whichever master asked."""
 
-    def __init__(self, end: socket.socket) -> None:
-        block_for(end, LISTEN_S)
-        self._end = end
-        self.fileno = end.fileno
-        self.close = end.close
-
-    def receive(self, buffer: bytearray, /) -> tuple[int, Any]:
-        return self._end.recv_into(buffer), "this process"
-
-    def send(self, data: bytes, peer: Any, /) -> int:
-        return self._end.send(data)
+    def __init__(self, bound: socket.socket) -> None:
+        block_for(bound, LISTEN_S)
+        self.receive = bound.recvfrom_into
+        self.send = bound.sendto
+        self.fileno = bound.fileno
+        self.close = bound.close
 
 
 class LocalTransport:
     """Lines between threads of this process, made on demand from either end."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, tuple[socket.socket, socket.socket]] = {}
+        self._places: dict[str, socket.socket] = {}
+        self._lock = threading.Lock()
 
     def dial(self, task: Task) -> LocalEndpoint:
-        return LocalEndpoint(self._pair(task.name)[0])
+        end = _unnamed()
+        end.connect(self._place(task.name).getsockname())
+        return LocalEndpoint(end)
 
     def listen(self, task: Task) -> LocalListener:
-        return LocalListener(self._pair(task.name)[1])
+        return LocalListener(self._place(task.name))
 
-    def _pair(self, name: str) -> tuple[socket.socket, socket.socket]:
-        if name not in self._waiting:
-            self._waiting[name] = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        return self._waiting[name]
+    def _place(self, name: str) -> socket.socket:
+        """Where a task's module listens; it may be dialled before anybody does."""
+        with self._lock:  # both ends may be the first
+            if name not in self._places or self._places[name].fileno() < 0:
+                self._places[name] = _unnamed()
+            return self._places[name]
+
+
+def _unnamed() -> socket.socket:
+    """A datagram socket at an address that the system makes up."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    made.bind("")
+    return made

@@ -25,6 +25,9 @@ class UdpEndpoint:
         self._socket = socket.socket(_family(address), socket.SOCK_DGRAM)
         try:
             self._socket.connect(_resolved(address, name))
+        except AddressError:
+            self._socket.close()
+            raise
         except OSError as error:
             self._socket.close()
             raise AddressError(
@@ -70,6 +73,9 @@ def bind(address: Address, name: str) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
         bound.bind(_resolved(address, name))
+    except AddressError:
+        bound.close()
+        raise
     except OSError as error:
         bound.close()
         raise AddressError(_why_not_bound(address, name, error)) from None

@@ -110,7 +110,9 @@ def fresh_imports(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_every_example_is_in_the_registry() -> None:
-    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
+    folders = {
+        path.name for path in EXAMPLES.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))
+    }
     assert folders == set(REGISTRY)
 
 
@@ -137,4 +139,4 @@ def test_same_numbers_however_it_is_run(name: str, tmp_path: Path) -> None:
         "recorded": {"record": tmp_path / "run.arrows"},
     }
     different = {way: alone.same_as(simsched.run(scenario, **options)) for way, options in ways.items()}
-    assert different == dict.fromkeys(ways, [])
+    assert different == {way: [] for way in ways}

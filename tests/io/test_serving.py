@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -38,16 +40,24 @@ class DataBase:
 
 
 class Plant(Module):
+    dt: float
+    x: float
+    F: float
+
     def Run(self) -> None:
         self.x = self.x + self.dt * (self.F - 0.1 * self.x)
 
 
 class Law(Module):
+    x: float
+
     def Run(self) -> None:
         self.F = -0.5 * self.x
 
 
 class Faulty(Module):
+    t: float
+
     def Run(self) -> None:
         if self.t > 0.35:
             raise ValueError("as told")
@@ -75,7 +85,7 @@ class Served:
     def __init__(self, model: Module) -> None:
         self.model = model
         self.error: BaseException | None = None
-        self.thread = threading.Thread(target=self._serve)
+        self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
     def _serve(self) -> None:
@@ -100,13 +110,13 @@ def serve(scenario: Scenario) -> Iterator[Serve]:
 
     yield start
     for one, transport in served:
-        manager = one.model.Manager
-        session = manager.state is State.RUN
+        task = one.model.Manager.task
+        assert one.model.Manager.state is not State.RUN
         if one.thread.is_alive():
-            endpoint = transport.dial(manager.task)
-            task = manager.task
+            endpoint = transport.dial(task)
             endpoint.send(build(Kind.STOP, layout_id=task.layout_id, session=1, sequence=1, task=task.number))
-        assert not session
+            one.join()
+            endpoint.close()
         one.join()
 
 
@@ -125,7 +135,7 @@ def run_over(scenario: Scenario, transport: Transport) -> Results:
     try:
         scheduler.run()
     finally:
-        scheduler.waiter.close()
+        scheduler.close()
     return sinks[0].results()
 
 
@@ -184,15 +194,13 @@ def test_a_failure_that_nobody_hears_of(serve: Serve, monkeypatch: pytest.Monkey
 
 def say_until_heard(master: socket.socket, data: bytes) -> bytes:
     """Send until there is an answer: the module may not listen yet."""
-    master.settimeout(0.05)
-    for _ in range(200):
-        try:
+    for _ in range(500):
+        with contextlib.suppress(ConnectionRefusedError):
             master.send(data)
-            return master.recv(65_536)
-        except (TimeoutError, ConnectionRefusedError):
-            continue
-        finally:
-            master.settimeout(10.0)
+        if select.select([master], [], [], 0.02)[0]:
+            with contextlib.suppress(ConnectionRefusedError):
+                return master.recv(65_536)
+            time.sleep(0.01)
     raise AssertionError("nobody answers")
 
 
@@ -254,9 +262,14 @@ def test_the_status_line_of_a_terminal(scenario: Scenario) -> None:
         for now_ns in range(20):
             status.stepped(now_ns)
         status.waited(1 << 62)
-        print("a print of the model")
-    assert "Law  Run  step 19  t 1.9 s" in out.getvalue()
-    assert "\r\x1b[2Ka print of the model\n" in out.getvalue()
+        assert out.getvalue().endswith("\r\x1b[2KLaw  Run  step 19  t 1.9 s  0 steps/s")
+        print("a print", "of the model")
+        assert out.getvalue().endswith("\r\x1b[2Ka print of the model\n")
+        print("half a line", end="")
+        status.waited(1 << 62)
+        print(", and the rest")
+        assert out.getvalue().endswith("\nhalf a line, and the rest\n")
+        status.waited(1 << 62)
     assert out.getvalue().endswith("\r\x1b[2K")
 
 

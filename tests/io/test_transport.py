@@ -119,8 +119,9 @@ class TransportContract:
         for endpoint, task in zip(endpoints, tasks, strict=True):
             endpoint.send(task.name.encode())
         assert [received(listener) for listener in listeners] == [b"First", b"Second"]
-        for end in (*listeners, *endpoints):
-            end.close()
+        for endpoint, listener in zip(endpoints, listeners, strict=True):
+            endpoint.close()
+            listener.close()
 
     def test_a_module_may_come_after_its_master(self, transport: Transport, tasks: tuple[Task, ...]) -> None:
         endpoint = transport.dial(tasks[0])
@@ -187,7 +188,9 @@ class TestUdpTransport(TransportContract):
         endpoint.close()
 
     def test_a_host_that_is_unknown(self) -> None:
-        with pytest.raises(AddressError, match=r"task 'Far': the host name 'no\.such\.host\.invalid' of Addr"):
+        with pytest.raises(
+            AddressError, match=r"task 'Far': the host name 'no\.such\.host\.invalid' of Addr"
+        ):
             UdpEndpoint(("no.such.host.invalid", 6500), "Far")
 
     def test_a_port_in_use(self, tasks: tuple[Task, ...]) -> None:

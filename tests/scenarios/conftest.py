@@ -238,22 +238,23 @@ def is_free(address: tuple[str, int]) -> bool:
     return True
 
 
-@pytest.fixture(scope="session", autouse=True)
-def orphans_come_here() -> None:
-    """Whatever a run leaves behind becomes a child of this process, where it is found."""
-    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+def adopt_orphans(adopt: bool) -> None:
+    """Let whatever a run leaves behind become a child of this process, where it is found."""
+    assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0) == 0
 
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """A bench in a folder of its own; fails the test if any process outlives it."""
     monkeypatch.setattr(sys, "path", list(sys.path))
+    adopt_orphans(True)
     made = Bench(tmp_path)
     yield made
     made.end()
     left = made.left_over()
     for pid in left:
         os.kill(pid, signal.SIGKILL)
+    adopt_orphans(False)
     _reap()
     assert not left, f"left running: {left}"
 

@@ -307,3 +307,16 @@ def test_the_live_display_on_a_terminal(loop: Bench) -> None:
     assert re.search(r"\x1b\[\d*mPlant \| ", text), text
     last = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text[text.rindex("exchanges/s · ") :])
     assert "ended: tmax" in last
+
+
+def test_a_long_run_in_a_pipe_says_now_and_then_how_far_it_is(loop: Bench) -> None:
+    script = (
+        "import sys; from simsched.launch.console import Console; Console.every_s = 0.05\n"
+        "from simsched.cli import main; sys.exit(main())"
+    )
+    words = ["run", "scenario.py", "--no-record", "--real-time", "--tmax", "1"]
+    started = loop.start([sys.executable, "-c", script, *words])
+    assert started.wait() == 0, started.text
+    counts = r"\d+ exchanges/s · \d+ repeated, \d+ dropped · slowest \w+ \S+ .s · cores: "
+    line = rf"^t 0\.\d+ / 1 s · \S+× real time · {counts}"
+    assert re.search(line, started.text, re.MULTILINE), started.text

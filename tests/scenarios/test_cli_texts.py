@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from simsched.cli.export import Growth
 from simsched.cli.options import (
     Coupling,
     OverrunPolicy,
@@ -104,8 +106,16 @@ def test_the_recent_round_trip_is_that_of_the_last_thousand_exchanges() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.0, "0 µs"), (999.4e-6, "999 µs"), (999.6e-6, "1 ms"), (0.25, "250 ms"), (59.4, "59.4 s"), (60, "1:00 min"), (3600, "1:00 h")],
-)  # fmt: skip
+    [
+        (0.0, "0 µs"),
+        (999.4e-6, "999 µs"),
+        (999.6e-6, "1 ms"),
+        (0.25, "250 ms"),
+        (59.4, "59.4 s"),
+        (60.0, "1:00 min"),
+        (3600.0, "1:00 h"),
+    ],
+)
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
@@ -186,3 +196,13 @@ def test_a_chosen_place_is_taken_once(tmp_path: Path) -> None:
         chosen_place(tmp_path / "a", overwrite=False)
     assert chosen_place(tmp_path / "a", overwrite=True).path == tmp_path / "a"
     assert chosen_place(Path("/dev/null"), overwrite=False).path == Path("/dev/null")
+
+
+def test_a_long_export_says_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    growth = Growth(tmp_path / "a.csv", every_s=0.001)
+    (tmp_path / f".a.csv.{os.getpid()}.part").write_bytes(bytes(12_345))
+    printed = ""
+    with growth:
+        while "so far" not in printed:
+            printed += capsys.readouterr().out
+    assert f"{tmp_path / 'a.csv'}: 12.3 kB so far\n" in printed

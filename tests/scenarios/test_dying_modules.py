@@ -52,8 +52,17 @@ def test_killed(bench: Bench, early: bool) -> None:
     assert was_finalized(bench)
 
 
+def test_its_port_is_free_again(bench: Bench) -> None:
+    port = bench.free_ports()
+    fragile(bench, "os.kill(os.getpid(), signal.SIGKILL)", Addr=("127.0.0.1", port))
+    for _ in range(2):
+        with pytest.raises(TaskDied, match="task 'Fragile' was killed by SIGKILL at step 4"):
+            bench.run()
+    bench.unused(port)
+
+
 def test_crashed(bench: Bench) -> None:
-    fragile(bench, "import ctypes; ctypes.string_at(0)", Timeout=None)
+    fragile(bench, "import ctypes, faulthandler; faulthandler.disable(); ctypes.string_at(0)", Timeout=None)
     with pytest.raises(TaskDied, match="task 'Fragile' was killed by SIGSEGV at step 4"):
         bench.run()
     assert was_finalized(bench)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from simsched import load
 from simsched.errors import ModuleError, ResultError, RunError, SimschedError, TaskDied
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ TASKS = {
 FIELDS = "seen = 0.0\nx = np.zeros(3)\nlast = 0.0"
 
 
-def faulty(bench: Bench, body: str, **settings: object) -> None:
+def faulty(bench: Bench, body: str, **settings: Any) -> None:
     """Witness -> Faulty -> Last, where Faulty has this body."""
     bench.scenario(FIELDS, TASKS, WITNESS + f"    class Faulty(Module):\n{body}", **settings)
 
@@ -81,8 +82,6 @@ def test_exception_in_finalize(bench: Bench, in_process: bool) -> None:
     assert "task 'Faulty' failed at Finalize" in text
     assert "ValueError: cannot close" in text and "models.py" in text
     assert finalized(bench) == 2
-    from simsched import load
-
     assert len(load(bench.folder / "r.arrows")) == 10
 
 
@@ -206,7 +205,7 @@ def test_not_finite_where_the_field_says_stop(bench: Bench, in_process: bool) ->
 def test_a_module_that_hides_a_field(bench: Bench) -> None:
     """Reading a field that the task does not name says which option to change."""
     faulty(bench, "        def Run(self): self.x = self.x * self.last")
-    with pytest.raises(ModuleError, match="'last' is a field of DataBase, but the task names only t, x"):
+    with pytest.raises(ModuleError, match="'last' is a field of DataBase, but task 'Faulty' names only t, x"):
         bench.run()
 
 

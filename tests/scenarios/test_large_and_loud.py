@@ -45,9 +45,7 @@ def loud(bench: Bench, body: str, tmax: float = 1.0) -> None:
             self.n += 1
             {body}
     """
-    bench.scenario(
-        "n = 0", {"Loud": {"In": "n", "Out": "n", "Module": "models.py:Loud"}}, models, tmax=tmax
-    )
+    bench.scenario("n = 0", {"Loud": {"In": "n", "Out": "n", "Module": "models.py:Loud"}}, models, tmax=tmax)
 
 
 def test_a_lot(bench: Bench) -> None:
@@ -55,9 +53,7 @@ def test_a_lot(bench: Bench) -> None:
     loud(bench, "for i in range(2000): print(f'{self.n} {i} ' + 'x' * 100)")
     r = bench.run()
     assert len(r) == 10
-    assert bench.lines == [
-        ("Loud", f"{n} {i} " + "x" * 100) for n in range(1, 11) for i in range(2000)
-    ]
+    assert bench.lines == [("Loud", f"{n} {i} " + "x" * 100) for n in range(1, 11) for i in range(2000)]
 
 
 def test_bytes_that_are_no_text(bench: Bench) -> None:

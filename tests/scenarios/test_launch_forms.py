@@ -1,10 +1,10 @@
-"""However the processes are made - forked, from an interpreter apart, or each afresh - the run is the same."""
+"""However the processes are made, forked, from an interpreter apart, or each afresh: the run is the same."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,7 +25,7 @@ MODELS = """
     class Noise(Module):
         def Run(self): self.x = np.random.standard_normal()
 """
-TASKS = {
+TASKS: dict[str, dict[str, Any]] = {
     "Count": {"In": "n,fatal", "Out": "n,pid", "Module": "models.py:Count", "Params": {"gain": 2}},
     "Noise": {"In": "t", "Out": "x", "Module": "models.py:Noise"},
     "Second": {"In": "t", "Out": "y", "Module": "models.py:Noisy"},
@@ -95,7 +95,9 @@ def test_an_edited_file_is_read_again(bench: Bench) -> None:
     """In a notebook: change the model, run again."""
     counting(bench)
     assert bench.run(in_process=True)["n"][0] == 2
-    bench.scenario(FIELDS, {"Count": TASKS["Count"]}, MODELS.replace("+= self.gain", "-= self.gain"), tmax=3.0)
+    bench.scenario(
+        FIELDS, {"Count": TASKS["Count"]}, MODELS.replace("+= self.gain", "-= self.gain"), tmax=3.0
+    )
     again = bench.run(in_process=True)
     assert len(again) == 30
     assert again["n"][0] == -2

@@ -90,7 +90,7 @@ def test_comes_goes_and_comes_again(bench: Bench) -> None:
 
 def received(listener: socket.socket) -> list[tuple[int, int]]:
     """(kind, flags) of every datagram that waits there."""
-    found = []
+    found: list[tuple[int, int]] = []
     listener.setblocking(False)
     while True:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,11 +23,10 @@ MODELS = """
 """
 
 
-def count(bench: Bench, port: int, fields: str = "n = 0", name: str = "scenario.py", **settings: object) -> None:
+def count(bench: Bench, port: int, fields: str = "n = 0", name: str = "scenario.py", **settings: Any) -> None:
     """Count, which somebody starts at this port."""
     tasks = {"Count": {"Keys": "t,n", "Addr": ("127.0.0.1", port)}}
-    options: dict[str, object] = {"tmax": 1.0, **settings}
-    bench.scenario(fields, tasks, MODELS, name=name, **options)  # type: ignore[arg-type]
+    bench.scenario(fields, tasks, MODELS, name=name, **settings)
 
 
 def test_never_started(bench: Bench) -> None:
@@ -86,7 +85,9 @@ def test_the_module_of_another_task(bench: Bench) -> None:
     )
     bench.python("wrong.py")
     bench.listening(port)
-    with pytest.raises(LayoutMismatch, match="the module there is that of task 'Counter'; check Addr of both"):
+    with pytest.raises(
+        LayoutMismatch, match="the module there is that of task 'Counter'; check Addr of both"
+    ):
         bench.run()
 
 

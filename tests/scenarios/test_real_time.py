@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simsched import Module
 from simsched.errors import Overrun
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ MODELS = """
 """
 
 
-def run(bench: Bench, pause_s: float = 0.0, in_process: bool = False, **settings: object) -> Results:
+def run(bench: Bench, pause_s: float = 0.0, in_process: bool = False, **settings: Any) -> Results:
     bench.scenario(
         "clock = 0.0\nk = 0",
         {"Clock": {"In": "k", "Out": "k,clock", "Module": "models.py:Clock", "Params": {"pause": pause_s}}},
@@ -96,3 +97,24 @@ def test_the_numbers_do_not_depend_on_it(bench: Bench) -> None:
     free = bench.run(real_time=False)
     assert free["k"].tolist() == list(range(1, STEPS + 1))
     assert free.report is not None and free.report.real_time is None
+
+
+def test_a_master_module_in_real_time() -> None:
+    """The paper's flag: `isRealTime=True` where `isSheduler=True`."""
+
+    class DataBase:
+        dt = DT
+        tmax = 10 * DT
+        k = 0
+
+    class Alone(Module):
+        k: int
+
+        def Run(self) -> None:
+            self.k += 1
+
+    model = Alone(TaskList={"Alone": {"Keys": "t,k"}}, DB=DataBase(), isSheduler=True, isRealTime=True)
+    report = model.Manager.Loop()
+    assert report is not None and report.steps == 10
+    assert report.real_time is not None and report.real_time.period_s == DT
+    assert report.wall_s >= 9 * DT  # the last step is released no earlier

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +130,37 @@ def test_a_killed_parent_leaves_no_server(loop: Bench) -> None:
     started.send_signal(signal.SIGKILL)
     started.wait()
     loop.all_gone()
+
+
+@pytest.mark.needs("tmux")
+def test_on_a_terminal_the_panes_are_shown_until_the_user_has_seen_enough(loop: Bench) -> None:
+    keyboard, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+    environment = {**os.environ, "TMUX_TMPDIR": str(loop.folder), "TERM": "xterm-256color"}
+    argv = [sys.executable, "-m", "simsched", "run", "scenario.py", "--terminals", "--no-record"]
+    process = subprocess.Popen(
+        argv, cwd=loop.folder, env=environment, stdin=terminal, stdout=terminal, stderr=terminal,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    assert " Plant " in shown_until(keyboard, "press q to leave")
+    os.write(keyboard, b"q")
+    assert "ended: tmax" in shown_until(keyboard, None)
+    assert process.wait(10) == 0
+    os.close(keyboard)
+    loop.all_gone()
+
+
+def shown_until(keyboard: int, words: str | None) -> str:
+    """What comes to a terminal until these words do, or until its other end is closed."""
+    shown = b""
+    while words is None or words.encode() not in shown:
+        try:
+            shown += os.read(keyboard, 65_536)
+        except OSError:  # closed
+            assert words is None, shown.decode(errors="replace")
+            break
+    return shown.decode(errors="replace")
 
 
 def test_without_tmux_its_package_is_named(loop: Bench) -> None:

@@ -82,7 +82,12 @@ def test_same_results_as_python(bench: Bench, in_process: bool) -> None:
 
 
 def test_same_checks(bench: Bench) -> None:
-    bench.write("form.yaml", YAML.replace("Out: mode", "Out: mood").replace("Module: models.py:W", "Timeout: soon\n        Module: models.py:W"))
+    bench.write(
+        "form.yaml",
+        YAML.replace("Out: mode", "Out: mood").replace(
+            "Module: models.py:W", "Timeout: soon\n        Module: models.py:W"
+        ),
+    )
     with pytest.raises(ScenarioError) as caught:
         bench.run("form.yaml")
     text = str(caught.value)

@@ -126,7 +126,8 @@ def test_every_read_field_has_a_source_and_every_stage_is_drawn(
 def assert_is_dot(text: str) -> None:
     """Every line is one of the four forms that the language has for what we draw, and braces close."""
     name, looks = r"[a-z_]+\d*", r'\[[a-z]+="?[^"\]]*"?(, [a-z]+="?[^"\]]*"?)*\]'
-    forms = rf"digraph {name} {{|subgraph {name} {{|}}|({name}|{name} -> {name}) {looks};|label=\"[^\"]*\"; style=dashed;"
+    blocks = rf'(digraph|subgraph) {name} {{|}}|label="[^"]*"; style=dashed;'
+    forms = rf"{blocks}|({name}|{name} -> {name}) {looks};"
     for line in text.splitlines():
         assert re.fullmatch(forms, line.strip()), line
     assert text.count("{") == text.count("}")

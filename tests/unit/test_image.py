@@ -195,7 +195,7 @@ def test_all_overrides_that_do_not_fit_are_told_at_once() -> None:
     head, unknown, shape, kind, step = str(caught.value).splitlines()
     assert head == "initial values: 4 problems"
     assert unknown.startswith(
-        "  initial value 'u': is not a field of DataBase; did you mean 'U'? fields: t, dt"
+        "  initial value: 'u' is not a field of DataBase; did you mean 'U'? fields: t, dt"
     )
     assert shape == "  initial value 'U': has shape (1,): [1.0]; wanted 3 × f8"
     assert kind == "  initial value 'count': is of type float64: 1.5; wanted one i8"
