@@ -31,8 +31,10 @@ ANSWER = 0x80
 
 TIMES = struct.Struct("<qqq")
 TIMES_AT = 24
-SEQUENCE_TASK = struct.Struct("<IH")
-SEQUENCE_AT = 16
+HEAD = struct.Struct("<4sBBHIIIHH")
+"""What of a header is known before its times are."""
+ECHOED = struct.Struct("<q8sq")
+"""The times of an answer, the request's own carried over as bytes."""
 
 
 class Kind(IntEnum):

@@ -13,11 +13,10 @@ from enum import Enum
 
 from simsched.datagram import (
     ANSWER,
-    HEADER,
+    ECHOED,
+    HEAD,
     HEADER_SIZE,
     MAGIC,
-    SEQUENCE_AT,
-    SEQUENCE_TASK,
     TIMES,
     TIMES_AT,
     Drop,
@@ -47,6 +46,14 @@ HELLO_ROOM = 512
 """HELLO requests are padded by so much, for the answer may not be larger than the request."""
 
 
+# Plain names for what the loop uses: a look into an enumeration costs as much as a system call.
+_STEP = Kind.STEP
+_STEP_NUMBER = int(Kind.STEP)
+_STEP_ANSWER = int(Kind.STEP | ANSWER)
+_RUN = State.RUN
+_RUN_NUMBER = int(State.RUN)
+
+
 class Reply(Enum):
     """What a datagram that came to the master meant."""
 
@@ -54,6 +61,9 @@ class Reply(Enum):
     ANSWER = 1
     ERROR = 2
     BUSY = 3
+
+
+_ANSWERED = Reply.ANSWER
 
 
 @dataclass
@@ -86,11 +96,15 @@ class Requester:
         self.peer_flags = 0
         self.text = ""
         """The words of the last ERROR or BUSY."""
-        self.times = (0, 0, 0)
-        """sent_ns, echo_ns, recv_ns of the last answer."""
+        self.packed_times: bytes | bytearray = bytes(TIMES.size)
+        """sent_ns, echo_ns, recv_ns of the last answer, as they came."""
         self._request = b""
-        self._expected = b""
-        self._prefix = b""
+        self._open = False
+        """Whether an answer is waited for: a second copy of one is stale."""
+        self._step_head = b""
+        self._answer_head = b""
+        """How the answer to the STEP under way begins, if all is well with the module."""
+        self._next_answer_head = b""
         self._answer_size = HEADER_SIZE + wire.size_out
         self._tries = 0
         self._sent_ns = 0
@@ -104,23 +118,41 @@ class Requester:
         """A new request: the datagram to send."""
         wire = self.wire
         self.sequence = sequence = (self.sequence + 1) & 0xFFFF_FFFF
-        if wire.key is None:  # the hot path: `build` without its keywords
-            header = HEADER.pack(
-                MAGIC, kind, 0, flags, wire.layout_id, self.session, sequence, wire.number,
-                len(payload), now_ns, 0, 0,
-            )  # fmt: skip
-            self._request = request = header + payload
+        if kind is _STEP and self._step_head and not flags:
+            self._request = request = self._step_head + TIMES.pack(now_ns, 0, 0) + payload
+            self._answer_head = self._next_answer_head
         else:
+            self._answer_head = b""
             self._request = request = build(
                 kind, payload, flags=flags, layout_id=wire.layout_id, session=self.session,
                 sequence=sequence, task=wire.number, sent_ns=now_ns, key=wire.key,
             )  # fmt: skip
-        self._prefix = _PREFIX.get(kind, b"")
-        self._expected = request[8:22]
+        self._step_head = b""
+        self._open = True
         self._tries = 0
         self._sent_ns = now_ns
         self._repeat_ns = now_ns + self.patience_ns
         return request
+
+    def prepare(self) -> None:
+        """Make what the next STEP and its answer begin with; best called while nobody waits for it.
+
+        Not with a key: a signed answer takes the slow way, where it is verified.
+        """
+        wire = self.wire
+        if wire.key is None:
+            ids = wire.layout_id, self.session
+            following = (self.sequence + 1) & 0xFFFF_FFFF
+            self._step_head = HEAD.pack(MAGIC, _STEP_NUMBER, 0, 0, *ids, following, wire.number, wire.size_in)
+            self._next_answer_head = HEAD.pack(
+                MAGIC, _STEP_ANSWER, _RUN_NUMBER, 0, *ids, following, wire.number, wire.size_out
+            )
+
+    @property
+    def times(self) -> tuple[int, int, int]:
+        """sent_ns, echo_ns, recv_ns of the last answer."""
+        sent_ns, echo_ns, recv_ns = TIMES.unpack(self.packed_times)
+        return sent_ns, echo_ns, recv_ns
 
     def hello(self, now_ns: int) -> bytes:
         """A HELLO request."""
@@ -158,20 +190,13 @@ class Requester:
 
     def receive(self, buffer: bytearray, size: int, now_ns: int) -> Reply:
         """What a datagram means; an answer's payload starts at HEADER_SIZE of the buffer."""
-        if (
-            size == self._answer_size
-            and buffer[:5] == self._prefix
-            and buffer[8:22] == self._expected
-            and self.wire.key is None
-            and buffer[6] & Flag.SIGNED == 0
-        ):
-            self.peer_state = _STATES[buffer[5]]
-            self.peer_flags = buffer[6]
-            self.times = TIMES.unpack_from(buffer, TIMES_AT)
-            self._expected = b""  # a second copy of this answer is stale
+        if size == self._answer_size and buffer[:TIMES_AT] == self._answer_head:
+            self.peer_state, self.peer_flags = _RUN, 0
+            self.packed_times = buffer[TIMES_AT:HEADER_SIZE]
+            self._answer_head, self._open = b"", False
             if not self._tries:
                 self._measure(now_ns)
-            return Reply.ANSWER
+            return _ANSWERED
         return self._receive_slowly(buffer, size, now_ns)
 
     def _measure(self, now_ns: int) -> None:
@@ -190,19 +215,19 @@ class Requester:
             return self._drop(Drop.SESSION)
         if header.kind == Kind.PING | ANSWER:
             return Reply.NOTHING
-        if header.sequence != self.sequence or not self._expected:
+        if header.sequence != self.sequence or not self._open:
             return self._drop(Drop.STALE)
         if header.task != self.wire.number:
             return self._drop(Drop.TASK)
         wanted = self._request[4] | ANSWER
         if header.kind not in (wanted, Kind.ERROR | ANSWER):
             return self._drop(Drop.KIND)
-        self.times = (header.sent_ns, header.echo_ns, header.recv_ns)
+        self.packed_times = buffer[TIMES_AT:HEADER_SIZE]
         self.peer_state = _STATES[header.state]
         self.peer_flags = header.flags
         payload = bytes(buffer[HEADER_SIZE : HEADER_SIZE + header.length])
         if header.kind == Kind.ERROR | ANSWER:
-            self._expected = b""
+            self._open, self._answer_head = False, b""
             self.text = payload.decode(errors="replace")
             return Reply.BUSY if header.flags & Flag.BUSY else Reply.ERROR
         return self._answered(header, payload, now_ns)
@@ -217,7 +242,7 @@ class Requester:
             return self._drop(Drop.LENGTH)
         elif not self._tries:
             self._measure(now_ns)
-        self._expected = b""
+        self._open, self._answer_head = False, b""
         return Reply.ANSWER
 
     def _drop(self, reason: Drop) -> Reply:
@@ -228,9 +253,6 @@ class Requester:
         """What the last HELLO's answer said."""
         return unpack_hello(self.text.encode())
 
-
-_PREFIX = {kind: MAGIC + bytes([kind | ANSWER]) for kind in (Kind.INIT, Kind.STEP)}
-"""How answers of numbers begin; answers of words are read the slow way, whatever their size."""
 
 _STATES = tuple(State(min(number, State.STOPPED)) for number in range(256))
 
@@ -269,22 +291,21 @@ class Responder:
         """The session of the last request, also after its FINAL."""
         self._answer: bytes | None = None
         self._heard_ns = 0
-        self._request = (0, 0, 0)
-        """kind, sent_ns and arrival of the request under way."""
-        self._step = b""
+        self._request: tuple[int, bytes | bytearray, int] = (0, bytes(8), 0)
+        """kind, sent_ns (as it came) and arrival of the request under way."""
+        self._step_head = b""
+        """How the next STEP begins, if all is well."""
+        self._answer_head = b""
         self._size_in = HEADER_SIZE + wire.size_in
 
     def receive(self, buffer: bytearray, size: int, now_ns: int, peer: str = "") -> Work | Send | None:
         """What a datagram asks for; a request's payload starts at HEADER_SIZE of the buffer."""
-        if size == self._size_in and buffer[:5] == _STEP and buffer[8:16] == self._step:
-            sequence, task = SEQUENCE_TASK.unpack_from(buffer, SEQUENCE_AT)
-            is_next = sequence == (self._sequence + 1) & 0xFFFF_FFFF and task == self.wire.number
-            if is_next and not buffer[6] and not buffer[7]:
-                self._sequence = sequence
-                self._heard_ns = now_ns
-                self._request = (Kind.STEP, TIMES.unpack_from(buffer, TIMES_AT)[0], now_ns)
-                self._answer = None
-                return _STEP_WORK
+        if size == self._size_in and buffer[:TIMES_AT] == self._step_head:
+            self._sequence = (self._sequence + 1) & 0xFFFF_FFFF
+            self._heard_ns = now_ns
+            self._request = (_STEP_NUMBER, buffer[TIMES_AT : TIMES_AT + 8], now_ns)
+            self._answer, self._step_head = None, b""
+            return _STEP_WORK
         header = parse(buffer, size, self.wire.key)
         if isinstance(header, Drop):
             return self._drop(header)
@@ -339,24 +360,40 @@ class Responder:
         if Kind.INIT in kinds:
             self.session = header.session
             self.holder = f"session {header.session:08x} of {peer}"
-            if self.wire.key is None:  # a signed STEP has to take the slow way, where it is verified
-                ids = header.layout_id, header.session
-                self._step = b"".join(number.to_bytes(4, "little") for number in ids)
         if kinds[-1] in (Kind.FINAL, Kind.STOP):
             self.release()
         return Work(kinds, not header.flags & Flag.NO_ANSWER)
 
     def _note(self, header: Header, now_ns: int) -> None:
         self._served, self._sequence, self._heard_ns = header.session, header.sequence, now_ns
-        self._request = (header.kind, header.sent_ns, now_ns)
-        self._answer = None
+        self._request = (header.kind, header.sent_ns.to_bytes(8, "little", signed=True), now_ns)
+        self._answer, self._step_head, self._answer_head = None, b"", b""
 
     def release(self) -> None:
         """The run is over: any master may start the next."""
-        self.session, self.holder, self._step = None, "", b""
+        self.session, self.holder, self._step_head = None, "", b""
+
+    def prepare(self) -> None:
+        """Make what the next STEP and its answer begin with; best called while nobody waits for it.
+
+        Not with a key: a signed STEP takes the slow way, where it is verified.
+        """
+        wire = self.wire
+        if self.session is None or wire.key is not None:
+            return
+        ids = wire.layout_id, self.session
+        following = (self._sequence + 1) & 0xFFFF_FFFF
+        self._step_head = HEAD.pack(MAGIC, _STEP_NUMBER, 0, 0, *ids, following, wire.number, wire.size_in)
+        self._answer_head = HEAD.pack(
+            MAGIC, _STEP_ANSWER, _RUN_NUMBER, 0, *ids, following, wire.number, wire.size_out
+        )
 
     def answer(self, payload: bytes | bytearray, now_ns: int) -> bytes:
         """The answer to the request under way; kept for repeats."""
+        if self._answer_head and not self.flags:
+            _, echo, recv_ns = self._request
+            self._answer = data = self._answer_head + ECHOED.pack(now_ns, echo, recv_ns) + payload
+            return data
         return self._made(self._request[0], payload, self.flags, now_ns)
 
     def error(self, text: str, now_ns: int, flags: int = 0) -> bytes:
@@ -365,15 +402,9 @@ class Responder:
         return self._made(Kind.ERROR, text.encode()[:room], flags, now_ns)
 
     def _made(self, kind: int, payload: bytes | bytearray, flags: int, now_ns: int) -> bytes:
-        _, echo_ns, recv_ns = self._request
+        _, echo, recv_ns = self._request
+        echo_ns = int.from_bytes(echo, "little", signed=True)
         wire = self.wire
-        if wire.key is None:
-            header = HEADER.pack(
-                MAGIC, kind | ANSWER, self.state, flags, wire.layout_id, self._served, self._sequence,
-                wire.number, len(payload), now_ns, echo_ns, recv_ns,
-            )  # fmt: skip
-            self._answer = data = header + payload
-            return data
         self._answer = data = build(
             kind | ANSWER, payload, state=self.state, flags=flags, layout_id=wire.layout_id,
             session=self._served, sequence=self._sequence, task=wire.number,
@@ -418,7 +449,6 @@ class Responder:
         return None
 
 
-_STEP = MAGIC + bytes([Kind.STEP])
 STEP_ONLY = (Kind.STEP,)
 _STEP_WORK = Work(STEP_ONLY, True)
 _REQUESTS = frozenset({Kind.INIT, Kind.STEP, Kind.FINAL, Kind.STOP, Kind.PING})

@@ -155,7 +155,8 @@ class Manager:
                 f"\n'{error.name}' is a field of DataBase, but task '{self.task.name}' names only "
                 f"{named}: add it to its Keys or In"
             )
-        return f"\n'{error.name}' is no field of task '{self.task.name}'{choices(error.name, self.attributes, 'fields')}"
+        near = choices(error.name, self.attributes, "fields")
+        return f"\n'{error.name}' is no field of task '{self.task.name}'{near}"
 
     @property
     def master_fields(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 
-from simsched.datagram import Drop, Hello, Kind
+from simsched.datagram import TIMES, Drop, Hello, Kind
 from simsched.exchange import HELLO_PATIENCE_NS, MOST_PATIENCE_NS, Reply, Send, Wire, Work
 from simsched.states import State
 
@@ -32,7 +32,7 @@ class RawRequester:
         self.peer_state = State.IDLE
         self.peer_flags = 0
         self.text = ""
-        self.times = (0, 0, 0)
+        self.packed_times = bytes(TIMES.size)
         self.repeat_ns = _NEVER
         self.is_starting = True
         """Whether the first answer is still waited for: the device may not be there yet."""
@@ -59,6 +59,9 @@ class RawRequester:
         """Nobody was there to hear the request, so that it can be repeated without harm."""
         self.repeat_ns = min(self.repeat_ns, now_ns + HELLO_PATIENCE_NS)
 
+    def prepare(self) -> None:
+        """There is no header to prepare."""
+
     def waited_ns(self, now_ns: int) -> int:
         return now_ns - self._sent_ns
 
@@ -67,7 +70,7 @@ class RawRequester:
         if size != self.wire.size_out:
             self.dropped[Drop.LENGTH] += 1
             return Reply.NOTHING
-        self.times = (now_ns, self._sent_ns, now_ns)
+        self.packed_times = TIMES.pack(now_ns, self._sent_ns, now_ns)
         self.repeat_ns = _NEVER
         self.is_starting = False
         return Reply.ANSWER
@@ -122,6 +125,9 @@ class RawResponder:
     def error(self, text: str, now_ns: int, flags: int = 0) -> bytes:
         """A raw line has no words for an error: the master will miss the answer."""
         return b""
+
+    def prepare(self) -> None:
+        """There is no header to prepare."""
 
     def release(self) -> None:
         self.session = None

@@ -104,6 +104,7 @@ class _Server:
         heard, answer, step = responder.receive, responder.answer, manager.step
         at = responder.payload_at
         end = at + manager.task.layout_in.size
+        running = State.RUN
         buffer = bytearray(BUFFER_SIZE)
         while True:
             try:
@@ -112,7 +113,7 @@ class _Server:
                 return status.waited(monotonic_ns())
             now_ns = monotonic_ns()
             work = heard(buffer, size, now_ns, peer)
-            if type(work) is not Work or work.kinds != STEP_ONLY or manager.state is not State.RUN:
+            if type(work) is not Work or work.kinds != STEP_ONLY or manager.state is not running:
                 return self._other(work, buffer[at:end], peer)
             try:
                 result = step(buffer[at:end])
@@ -122,6 +123,7 @@ class _Server:
                 responder.flags = Flag.STOPPING
             if work.answer:
                 send(answer(result, monotonic_ns()), peer)
+            responder.prepare()
             status.stepped(now_ns)
 
     def _other(self, work: Work | Send | None, payload: bytearray, peer: Any) -> None:
@@ -150,6 +152,7 @@ class _Server:
             return self._fail(error, work, peer)
         if work.answer:
             self._listener.send(self._responder.answer(result, monotonic_ns()), peer)
+        self._responder.prepare()
         if self._manager.state is State.IDLE:
             self._responder.flags = 0
 

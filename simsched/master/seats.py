@@ -24,6 +24,11 @@ from simsched.transport.base import BUFFER_SIZE
 
 NS = 1_000_000_000
 
+# plain names for what the loop uses: a look into an enumeration costs as much as a system call
+_STEP = Kind.STEP
+_ANSWER = Reply.ANSWER
+_STOPPING = int(Flag.STOPPING)
+
 
 class Seat:
     """What all seats have."""
@@ -73,7 +78,7 @@ class InlineSeat(Seat):
         manager = self.manager
         started_ns = monotonic_ns()
         try:
-            if kind is Kind.STEP:
+            if kind is _STEP:
                 self.buffer = manager.step(bytearray(payload))  # type: ignore[assignment]
             else:
                 self.buffer = bytearray(manager.handle(Message(int(kind)), bytearray(payload)))
@@ -107,20 +112,21 @@ class RemoteSeat(Seat):
         self.buffer = bytearray(BUFFER_SIZE)
         self.busy: str | None = None
         self.deadline_ns: int | None = None
-        self._flags = Flag.NO_ANSWER if task.no_answer else 0
+        self._flags = int(Flag.NO_ANSWER) if task.no_answer else 0
         self._timeout_ns = None if task.timeout is None else round(task.timeout * NS)
         self._period_ns = 0 if task.max_rate is None else round(NS / task.max_rate)
         self._next_ns = 0
 
     def post(self, kind: Kind, payload: bytes) -> None:
         now_ns = monotonic_ns()
-        if self._period_ns and kind is Kind.STEP:
+        if self._period_ns and kind is _STEP:
             if now_ns < self._next_ns:
                 return
             behind = now_ns - self._next_ns > self._period_ns  # after a pause the count begins anew
             self._next_ns = (now_ns if behind else self._next_ns) + self._period_ns
         self.deadline_ns = None if self._timeout_ns is None else now_ns + self._timeout_ns
         self.send(self.requester.request(kind, payload, now_ns, self._flags))
+        self.requester.prepare()
 
     def hello(self) -> None:
         """Ask who is there."""
@@ -151,11 +157,10 @@ class RemoteSeat(Seat):
         now_ns = monotonic_ns()
         requester = self.requester
         reply = requester.receive(self.buffer, size, now_ns)
-        if reply is not Reply.ANSWER:
+        if reply is not _ANSWER:
             return self._unusual(reply)
-        sent_ns, echo_ns, recv_ns = requester.times
-        self.timings.add(sent_ns, echo_ns, recv_ns, now_ns)
-        if requester.peer_flags & Flag.STOPPING:
+        self.timings.add_packed(requester.packed_times, now_ns)
+        if requester.peer_flags and requester.peer_flags & _STOPPING:
             self.stopping = True
         return True
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy import vdot
 
 from simsched.datagram import Kind
 from simsched.image import Image
@@ -17,6 +18,7 @@ from simsched.master.seats import Seat
 from simsched.master.waiting import Waiter
 from simsched.plan import Plan, make_plan
 
+_STEP = Kind.STEP
 Views = tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], ...]
 
 
@@ -32,7 +34,7 @@ class Order:
 
     def is_finite(self) -> bool:
         """Whether every result of the step is: one product for all of them."""
-        return all(np.vdot(values, zeros) == 0.0 for values, zeros in self.floats)
+        return all([vdot(values, zeros) == 0.0 for values, zeros in self.floats])  # NaN is not
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Stepper:
         """Each task sees what those before it have just answered."""
         data = self.image.data
         join = b"".join
-        step = Kind.STEP
+        step = _STEP
         for seat in seats:
             if not seat.present:
                 continue
