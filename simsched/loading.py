@@ -81,7 +81,7 @@ def _line_in(file: Path, error: BaseException) -> str:
     return f"{file}:{lines[-1]}" if lines else str(file)
 
 
-class _Loader(yaml.SafeLoader):
+class PlainLoader(yaml.SafeLoader):
     """Safe YAML that refuses a name written twice and reads 1e-5 as a number."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -95,7 +95,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-_Loader.add_implicit_resolver(
+PlainLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(\d[\d_]*\.?[\d_]*|\.[\d_]+)[eE][-+]?\d+\Z"),
     list("-+.0123456789"),
@@ -104,7 +104,7 @@ _Loader.add_implicit_resolver(
 
 def _from_yaml(file: Path, text: str) -> Scenario:
     try:
-        data = yaml.load(text, _Loader)
+        data = yaml.load(text, PlainLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{file}:{mark.line + 1}" if mark else str(file)

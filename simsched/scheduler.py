@@ -10,25 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic_ns
 from typing import Any, Protocol
 
-import numpy as np
-
 from simsched.datagram import Kind
-from simsched.errors import ResultError, RunError, SimschedError
+from simsched.errors import SimschedError
 from simsched.image import Image
 from simsched.master.absent import Absentees
+from simsched.master.ending import Ending
+from simsched.master.finite import FiniteCheck
 from simsched.master.joining import HowToStart, join
 from simsched.master.placement import Placement
 from simsched.master.seats import NoWatch, RemoteSeat, Seat, Watch, describe_counters
-from simsched.master.steps import Order, Orders, Stepper
+from simsched.master.steps import Orders, Stepper
 from simsched.master.waiting import Notify, Waiter
 from simsched.measure import Timings
 from simsched.pacing import Pacer, step_count
 from simsched.report import Report, TaskReport, lateness_report
 from simsched.scenario import Scenario
-from simsched.values import wanted
-
-FINAL_S = 2.0
-"""How long modules may take to finalize when the run has failed already [s]."""
 
 
 class Sink(Protocol):
@@ -74,14 +70,14 @@ class Scheduler:
         self._notify_user = notify
         self._watch = watch or NoWatch()
         self._how_to_start = how_to_start
-        self._started = started
         self._placement = placement or Placement("free")
         self.waiter = Waiter(self.seats, self._watch, self.notify, self.where)
         self._stepper = Stepper(image, self.waiter)
         self._orders = Orders(self.seats, image, early)
         self._measured: dict[str, Timings] = {}
         self._jacobi = scenario.settings.coupling == "jacobi"
-        self._warned: set[str] = set()
+        self._finite = FiniteCheck(image, scenario.settings.strict, self.where, self.notify)
+        self._ending = Ending(self.seats, image, self.waiter, self._watch, started)
         self._began_ns = monotonic_ns()
         self._absent = Absentees(self.seats, started, self.notify)
 
@@ -171,7 +167,10 @@ class Scheduler:
             if stepper.stopping:
                 return self._who_stopped()
             if k & 15 == 15:
-                self._now_and_then(k)
+                self._placement.consider(k, self.seats, self._orders.at(k).plan)
+                self.waiter.notice_ended()
+            if self._absent.is_needed:
+                self._absent.look(self)
             k += 1
         return "tmax"
 
@@ -184,7 +183,7 @@ class Scheduler:
         else:
             self._stepper.in_order(order.seats)
         if not order.is_finite():
-            self._not_finite(order)
+            self._finite.name(order)
 
     def _release(self, k: int) -> None:
         pacer = self.pacer
@@ -193,99 +192,24 @@ class Scheduler:
         self.waiter.sleep_until(pacer.due_ns(k))
         pacer.released(k, monotonic_ns())
 
-    def _now_and_then(self, k: int) -> None:
-        """What need not be done at every step."""
-        self._placement.consider(k, self.seats, self._orders.at(k).plan)
-        self._absent.look(self)
-
     def _who_stopped(self) -> str:
         names = [seat.task.name for seat in self.seats if seat.stopping]
         return f"asked by {', '.join(names)}"
 
-    def _not_finite(self, order: Order) -> None:
-        """Name the results that are not finite: stop the run, or warn once for each."""
-        for place, task in self.image.results_of(seat.task for seat in order.seats).items():
-            field = self.image.fields[place]
-            value = self.image.get(place)
-            if field.finite == "ignore" or not field.layout.type.is_float or _is_finite(value):
-                continue
-            text = (
-                f"task '{task}', field '{place.rpartition('.')[2]}', {self.where()}: found {_shown(value)}; "
-                f"wanted {wanted(field)}, all finite"
-            )
-            if field.finite == "stop" or self.scenario.settings.strict:
-                raise ResultError(text)
-            if place not in self._warned:
-                self._warned.add(place)
-                self.notify(f"{text} (said once; --strict stops the run)")
-
     def _finish(self) -> None:
-        """FINAL to all; what a module raises there fails the run, after the others were finalized."""
-        self._phase = "Finalize"
         self._end_measuring()
-        problems = self._send_all(Kind.FINAL)
-        self._stop_started()
-        if problems:
-            raise problems[0]
+        self._ending.finish()
+
+    def _finish_after_failure(self) -> None:
+        self._end_measuring()
+        self._ending.abandon(self.notify)
 
     def _end_measuring(self) -> None:
         """What finalizing takes is not the run's."""
-        for seat in self.seats:
-            self._measured[seat.task.name], seat.timings = seat.timings, Timings()
-
-    def _finish_after_failure(self) -> None:
-        """The same, when the run has failed: whoever does not answer is left."""
-        if not self._measured:
-            self._end_measuring()
         self._phase = "Finalize"
-        for seat in self.seats:
-            if seat.failure is not None:
-                seat.is_lost = True
-                if seat.is_remote:
-                    seat.post(Kind.STOP, b"".join(seat.sources))  # it waits for no more than that
-        for problem in self._send_all(Kind.FINAL, FINAL_S):
-            self.notify(f"while finalizing: {problem}")
-        self._stop_started()
-
-    def _send_all(self, kind: Kind, most_s: float | None = None) -> list[SimschedError]:
-        self.image.set_command(kind)
-        problems: list[SimschedError] = []
-        pending: list[Seat] = []
-        for seat in self.seats:
-            knows_final = not seat.task.raw or not seat.is_remote or "cmd" in seat.task.reads
-            if not self._is_reachable(seat) or not seat.initialized or not knows_final:
-                continue
-            seat.post(kind, b"".join(seat.sources))
-            if isinstance(seat, RemoteSeat) and not seat.task.no_answer:
-                pending.append(seat)
-                if most_s is not None:
-                    limit_ns = monotonic_ns() + round(most_s * 1e9)
-                    seat.deadline_ns = min(seat.deadline_ns or limit_ns, limit_ns)
-            elif seat.failure is not None:
-                problems.append(RunError(f"task '{seat.task.name}' failed at {self._phase}:\n{seat.failure}"))
-        while pending:
-            pending = self._answered(pending, problems)
-        return problems
-
-    def _answered(self, pending: list[Seat], problems: list[SimschedError]) -> list[Seat]:
-        """Wait for one of these; those that will not answer are struck off with their problem."""
-        try:
-            seat = self.waiter.first(pending)
-        except RunError as error:
-            problems.append(error)
-            return [seat for seat in pending if not seat.is_lost]
-        if isinstance(seat, RemoteSeat) and seat.stopping and not seat.stop_reason:
-            seat.stop_reason = seat.requester.text
-        return [other for other in pending if other is not seat]
-
-    def _is_reachable(self, seat: Seat) -> bool:
-        return seat.present and not seat.is_lost and seat.task.name not in self._watch.ended()
-
-    def _stop_started(self) -> None:
-        """Modules that were started for this run are told to end; others wait for the next run."""
-        for seat in self.seats:
-            if seat.task.name in self._started and self._is_reachable(seat):
-                seat.post(Kind.STOP, b"".join(seat.sources))
+        if not self._measured:
+            for seat in self.seats:
+                self._measured[seat.task.name], seat.timings = seat.timings, Timings()
 
     def _close_after_failure(self, sink: Sink, ended: str) -> None:
         try:
@@ -324,16 +248,3 @@ def _task_report(seat: Seat, timings: Timings) -> TaskReport:
     return TaskReport(
         summary, **describe_counters(seat), round_trip_histogram=tuple(timings.round_trip.octaves())
     )
-
-
-def _is_finite(value: Any) -> bool:
-    components = getattr(value, "components", value)
-    if getattr(components, "dtype", None) is not None and components.dtype.kind not in "fiub":
-        import quaternion
-
-        components = quaternion.as_float_array(components)
-    return bool(np.all(np.isfinite(components)))
-
-
-def _shown(value: Any) -> str:
-    return " ".join(str(value).split())

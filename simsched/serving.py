@@ -9,9 +9,10 @@ from typing import Any
 
 from simsched.datagram import MOST_KEY, Drop, Flag
 from simsched.errors import BadKey, ModuleError
-from simsched.exchange import STEP_ONLY, Responder, Send, Wire, Work
+from simsched.exchange import STEP_ONLY, Send, Wire, Work
 from simsched.manager import Manager
 from simsched.raw import RawResponder
+from simsched.responder import Responder
 from simsched.states import Message, State
 from simsched.status import Status
 from simsched.tasks import Task

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from simsched.datagram import ANSWER, HEADER, HEADER_SIZE, Header, Kind
-from simsched.exchange import Requester, Responder, Work
+from simsched.exchange import Work
 from simsched.image import Image
 from simsched.layout import Layout
 from simsched.loading import load_scenario
+from simsched.requester import Requester
+from simsched.responder import Responder
 from simsched.serving import wire_of
 from simsched.states import State
 from simsched.tasks import Task

@@ -112,7 +112,7 @@ def task_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
 def _assigned(option: str, text: str, example: str) -> tuple[str, Any]:
     import yaml
 
-    from simsched.loading import _Loader as PlainLoader
+    from simsched.loading import PlainLoader
 
     name, equals, value = text.partition("=")
     if not equals or not name.strip():

@@ -30,10 +30,13 @@ class Absentees:
         for seat in self._seats:
             seat.present = seat.task.name in started
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anybody to look after."""
+        return bool(self._seats)
+
     def look(self, scheduler: Scheduler) -> None:
         """Let in whoever has come, and ask the others again; never waits for one that is away."""
-        if not self._seats:
-            return
         now_ns = monotonic_ns()
         for seat in self._seats:
             if not seat.present and self._has_come(seat, scheduler.waiter):

@@ -8,10 +8,11 @@ from time import monotonic_ns
 
 from simsched.datagram import Flag
 from simsched.errors import LayoutMismatch, NotJoined, SessionBusy, TaskDied
-from simsched.exchange import HOLD_NS, Requester
+from simsched.exchange import HOLD_NS
 from simsched.layout import first_difference
 from simsched.master.seats import NS, RemoteSeat, Seat, Watch
 from simsched.master.waiting import Notify, address_of
+from simsched.requester import Requester
 
 FIRST_NOTICE_NS = NS
 POLL_S = 0.05

@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 from simsched.datagram import Flag, Kind
 from simsched.errors import ModuleError
-from simsched.exchange import Reply, Requester
+from simsched.exchange import Reply
 from simsched.image import Image
 from simsched.manager import Manager
 from simsched.measure import Timings
 from simsched.raw import RawRequester
+from simsched.requester import Requester
 from simsched.serving import wire_of
 from simsched.states import Message, State
 from simsched.tasks import Task

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from time import monotonic_ns
 
 from simsched.errors import ModuleError, NotJoined, SessionBusy, TaskDied, TaskTimeout
-from simsched.exchange import Requester
 from simsched.master.seats import NS, RemoteSeat, Seat, Watch
 from simsched.raw import RawRequester
+from simsched.requester import Requester
 
 NOTICE_NS = 2 * NS
 """A wait this long is spoken of, and again each time it has doubled."""
@@ -164,6 +164,15 @@ class Waiter:
                     f"waiting for '{seat.task.name}' at {address_of(seat)} ({seat.peer_state.label}) "
                     f"for {waited_ns / NS:.0f} s, at {self._where()}"
                 )
+
+    def notice_ended(self) -> None:
+        """Speak once of each noAnswer task whose process has ended: nobody waits for it."""
+        ended = self._watch.ended()
+        for seat in self.seats if ended else ():
+            if seat.task.no_answer and seat.task.name in ended and not seat.is_lost:
+                seat.is_lost = True
+                name = seat.task.name
+                self._notify(f"task '{name}' (noAnswer) {ended[name]}; the run goes on{self._last(name)}")
 
     def ping(self, seats: Iterable[Seat]) -> None:
         """Tell modules that their master is alive, lest another one take them."""

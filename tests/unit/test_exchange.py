@@ -19,12 +19,12 @@ from simsched.exchange import (
     MOST_PATIENCE_NS,
     MS,
     Reply,
-    Requester,
-    Responder,
     Send,
     Wire,
     Work,
 )
+from simsched.requester import Requester
+from simsched.responder import Responder
 from simsched.states import Message, State, transition
 
 REQUEST, RESULT = struct.Struct("<q"), struct.Struct("<qq")

@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PURE = frozenset(
     f"simsched.{name}"
     for name in """_version errors database layout options tasks params scenario plain source
-    codec datagram states exchange raw pacing values image plan measure report results""".split()
+    codec datagram states exchange requester responder raw pacing values
+    image plan measure report results graph""".split()
 )
 IMPURE = frozenset(
     """asyncio concurrent fcntl importlib logging multiprocessing os pty select selectors signal socket
