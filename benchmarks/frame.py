@@ -21,12 +21,14 @@ from types import FrameType
 from cores import Pin
 from rich.table import Table
 
+from simsched.errors import SimschedError
+
 
 class TimeLimitError(Exception):
     """A contender took longer than it may."""
 
 
-FAILURES = (TimeLimitError, ValueError, OSError, subprocess.SubprocessError)
+FAILURES = (TimeLimitError, ValueError, OSError, subprocess.SubprocessError, SimschedError)
 """What may go wrong with a contender without ending the comparison."""
 
 
@@ -40,6 +42,8 @@ class Contender:
     exchanges: int
     """How many make a fair round: some tenths of a second."""
     seconds_per_exchange: Callable[[int], float]
+    most_rounds: int = 1000
+    """Those far away from the others need fewer rounds to be told from them."""
 
 
 @dataclass
@@ -92,7 +96,7 @@ def take_turns(contenders: list[Contender], plan: Plan, tell: Callable[[str], No
     deadline = time.monotonic() + plan.overall_limit_s
     for number in range(plan.rounds):
         for result in results:
-            if result.failure:
+            if result.failure or number >= result.contender.most_rounds:
                 continue
             if time.monotonic() < deadline:
                 tell(f"round {number + 1} of {plan.rounds}: {_title(result.contender)}")
@@ -117,26 +121,34 @@ def _title(contender: Contender) -> str:
 
 
 Row = tuple[str, ...]
-HEADINGS: Row = ("contender", "N", "cores", "µs per exchange", "spread", "exchanges/s", "× yardstick")
+HEADINGS: Row = ("contender", "N", "cores", "µs per exchange", "spread", "exchanges/s")
 
 
-def rows(results: list[Result], yardstick: str) -> list[Row]:
-    """The table's cells; ratios are to the yardstick with the same N and the same cores."""
+def headings(yardsticks: tuple[str, ...]) -> Row:
+    """Those of `rows`."""
+    return (*HEADINGS, *(f"× {name}" for name in yardsticks))
+
+
+def rows(results: list[Result], yardsticks: tuple[str, ...]) -> list[Row]:
+    """The table's cells; ratios are to the yardsticks with the same N and the same cores."""
     measured = {(r.contender.name, r.contender.pin, r.contender.n): r for r in results if not r.failure}
     return [
-        _row(result, measured.get((yardstick, result.contender.pin, result.contender.n)))
+        _row(result, [measured.get((name, result.contender.pin, result.contender.n)) for name in yardsticks])
         for result in sorted(results, key=lambda r: (r.contender.n, r.contender.pin))
     ]
 
 
-def _row(result: Result, yardstick: Result | None) -> Row:
+def _row(result: Result, yardsticks: list[Result | None]) -> Row:
     contender = result.contender
     head = (contender.name, str(contender.n), contender.pin)
     if result.failure:
-        return (*head, "failed", result.failure, "", "")
+        return (*head, "failed", result.failure, "", *("" for _ in yardsticks))
     spread = f"{min(result.rounds_s) * 1e6:.1f}–{max(result.rounds_s) * 1e6:.1f}"
-    ratio = f"{statistics.median(result.ratios(yardstick)):.2f}" if yardstick else ""
-    return (*head, f"{result.median_s * 1e6:.1f}", spread, f"{1 / result.median_s:,.0f}", ratio)
+    ratios = [
+        "" if yardstick is None else f"{statistics.median(result.ratios(yardstick)):.2f}"
+        for yardstick in yardsticks
+    ]
+    return (*head, f"{result.median_s * 1e6:.1f}", spread, f"{1 / result.median_s:,.0f}", *ratios)
 
 
 def table(title: str, headings: Row, cells: list[Row]) -> Table:

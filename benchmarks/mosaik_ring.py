@@ -49,7 +49,7 @@ def seconds_per_exchange(exchanges: int, n: int, pin: Pin, form: Form) -> float:
 
 def contenders(sizes: tuple[int, ...], pins: tuple[Pin, ...]) -> list[Contender]:
     return [
-        Contender(name, pin, n, 1500, partial(seconds_per_exchange, n=n, pin=pin, form=form))
+        Contender(name, pin, n, 700, partial(seconds_per_exchange, n=n, pin=pin, form=form), most_rounds=3)
         for n in sizes
         for pin in pins
         for form, name in NAMES.items()

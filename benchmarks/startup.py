@@ -14,7 +14,9 @@ from dataclasses import dataclass
 
 import helics_ring
 import mosaik_ring
+import startup_simsched
 from children import Children
+from findings import Finding
 from frame import FAILURES, Row, time_limit
 
 MODULES = 10
@@ -40,7 +42,14 @@ def ten_imports() -> float:
         return time.monotonic() - started
 
 
+COMMAND = "simsched run"
+MOST_S = 0.8
+
 STARTERS = (
+    Starter(COMMAND, startup_simsched.command_recording),
+    Starter("simsched run --no-record", startup_simsched.command),
+    Starter("a script with simsched.run()", startup_simsched.script),
+    Starter("simsched.run(), imported before", startup_simsched.call),
     Starter('ten times python -c "import numpy"', ten_imports),
     Starter("HELICS", lambda: helics_ring.run(MODULES, 1, "free", "vector")["first_s"]),
     Starter("mosaik", lambda: mosaik_ring.run(MODULES, 1, "free", "vector")["first_s"]),
@@ -63,6 +72,14 @@ def measure(
                 except FAILURES as failure:
                     taken[starter.name] = f"{type(failure).__name__}: {failure}"
     return taken
+
+
+def findings(taken: dict[str, list[float] | str]) -> list[Finding]:
+    """What is wanted of the start-up."""
+    seconds = taken.get(COMMAND)
+    if not isinstance(seconds, list) or not seconds:
+        return []
+    return [Finding(f"{COMMAND}: to the first step of {MODULES} modules", seconds, "at most", MOST_S, "s")]
 
 
 def rows(taken: dict[str, list[float] | str]) -> list[Row]:

@@ -89,7 +89,7 @@ class Placement:
     def restore(self) -> None:
         """Give the master its cores back."""
         if self._packed:
-            self._move(False, {})
+            os.sched_setaffinity(0, self._allowed)
 
 
 def is_better_packed(computes_ns: Sequence[float], plan: Plan) -> bool:
