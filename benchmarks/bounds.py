@@ -70,6 +70,9 @@ def _of_size(measured: dict[Key, Result], n: int) -> list[Finding]:
     found += _over(
         measured, f"one process, N = {n}: faster than UDP on one core", udp, own, "at least", LEAST_OVER_UDP
     )
+    found += _over(
+        measured, f"UDP, N = {n}: placement auto over placement one", (dispatcher.NAME_AUTO, "free", n), udp
+    )
     for pin, cores in CORES.items():
         for rival in RIVALS:
             found += _over(

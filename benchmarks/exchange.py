@@ -14,6 +14,7 @@ import os
 import platform
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -83,7 +84,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", default=",".join(NAMES), help=f"some groups, by comma: {', '.join(NAMES)}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also every single round, as JSON")
     parser.add_argument("--write", nargs="?", type=Path, const=PAGE, metavar="PAGE", help="into the docs")
-    parser.add_argument("--limit", type=float, help="minutes after which no contender begins a further turn")
+    parser.add_argument("--limit", type=float, help="minutes in all, after which no further turn begins")
     chosen = parser.parse_args(given)
     chosen.only = chosen.only.split(",")
     unknown = set(chosen.only) - set(NAMES)
@@ -92,7 +93,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     if chosen.write and set(chosen.only) != set(NAMES):
         parser.error("--write and --only: the page holds numbers of one run; leave one of the two out")
     chosen.rounds = chosen.rounds or (2 if chosen.quick else 5)
-    chosen.limit = chosen.limit or (1.0 if chosen.quick else 6.0)
+    chosen.limit = chosen.limit or (1.3 if chosen.quick else 7.5)
     return chosen
 
 
@@ -103,13 +104,19 @@ def machine() -> str:
     return f"Measured on {cores} cores ({platform.machine()}), Linux {platform.release()}, {python}."
 
 
-def _compare(chosen: argparse.Namespace, tell: Tell) -> list[frame.Result]:
+def _compare(chosen: argparse.Namespace, tell: Tell, deadline_s: float) -> list[frame.Result]:
     groups = [group for name, group in GROUPS.items() if name in chosen.only]
     contenders = [contender for group in groups for contender in group(chosen.quick)]
     # those that are compared with each other right after each other
     contenders.sort(key=lambda one: (one.n, one.pin))
-    plan = frame.Plan(chosen.rounds, 0.3 if chosen.quick else 1.0, ROUND_LIMIT_S, chosen.limit * 60)
+    left_s = deadline_s - time.monotonic()
+    plan = frame.Plan(chosen.rounds, 0.3 if chosen.quick else 1.0, ROUND_LIMIT_S, left_s)
     return frame.take_turns(contenders, plan, tell)
+
+
+def _rounds_beside(chosen: argparse.Namespace) -> int:
+    """For what is not an exchange: in a hurry, once must do."""
+    return 1 if chosen.quick else int(chosen.rounds)
 
 
 def _study(chosen: argparse.Namespace, tell: Tell) -> tuple[list[findings.Finding], list[str]]:
@@ -120,7 +127,7 @@ def _study(chosen: argparse.Namespace, tell: Tell) -> tuple[list[findings.Findin
         if name in chosen.only:
             try:
                 with frame.time_limit(STUDY_LIMIT_S, name):
-                    found += measure(chosen.rounds, chosen.quick, tell)
+                    found += measure(_rounds_beside(chosen), chosen.quick, tell)
             except frame.FAILURES as failure:
                 failures.append(f"{name}: {type(failure).__name__}: {failure}")
     return found, failures
@@ -139,10 +146,11 @@ def main(given: list[str]) -> int:
     def tell(text: str) -> None:
         progress.print(text, highlight=False)
 
+    deadline_s = time.monotonic() + chosen.limit * 60
     starters = startup.STARTERS if "startup" in chosen.only else ()
-    starts = startup.measure(starters, chosen.rounds, tell)
-    results = _compare(chosen, tell)
+    starts = startup.measure(starters, _rounds_beside(chosen), tell)
     studied, failures = _study(chosen, tell)
+    results = _compare(chosen, tell, deadline_s)
     failures += [f"{result.contender.name}: {result.failure}" for result in results if result.failure]
     failures += [f"{name}: {taken}" for name, taken in starts.items() if isinstance(taken, str)]
     found = [*bounds.exchange_findings(results), *startup.findings(starts), *studied]

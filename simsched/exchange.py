@@ -5,8 +5,8 @@ numbers its requests and repeats each until it is answered; a module (`responder
 repeat from its cached answer without running again. Whatever does not belong to the exchange is
 dropped and counted by reason.
 
-All of a STEP's header but its times is known beforehand, at both ends. Each makes the heads of the
-next STEP and of its answer while nobody waits for it, and takes what begins with exactly those
+All of a STEP's header but its times is known beforehand, at both ends. Each keeps the heads of a
+STEP and of its answer, sets the sequence number in them, and takes what begins with exactly those
 bytes on the short way; everything else is parsed and judged field by field.
 """
 
@@ -33,6 +33,8 @@ HELLO_ROOM = 512
 
 # plain numbers for what the loop uses: a look into an enumeration costs as much as a system call
 STEP_NUMBER = int(Kind.STEP)
+SEQUENCE = slice(16, 20)
+"""Where a head holds its sequence number."""
 _STEP_ANSWER = int(Kind.STEP | ANSWER)
 _RUN = int(State.RUN)
 
@@ -50,11 +52,16 @@ class Wire:
     size_out: int
     key: bytes | None = None
 
-    def heads(self, session: int, sequence: int) -> tuple[bytes, bytes]:
-        """How a STEP and its answer begin, up to their times, if all is well with the module."""
-        ids = self.layout_id, session, sequence & 0xFFFF_FFFF, self.number
+    def heads(self, session: int) -> tuple[bytearray, bytearray]:
+        """How a STEP and its answer begin, up to their times, if all is well with the module.
+
+        With a key there are none: what is signed takes the long way, where it is verified.
+        """
+        if self.key is not None:
+            return bytearray(), bytearray()
+        ids = self.layout_id, session, 0, self.number
         step = HEAD.pack(MAGIC, STEP_NUMBER, 0, 0, *ids, self.size_in)
-        return step, HEAD.pack(MAGIC, _STEP_ANSWER, _RUN, 0, *ids, self.size_out)
+        return bytearray(step), bytearray(HEAD.pack(MAGIC, _STEP_ANSWER, _RUN, 0, *ids, self.size_out))
 
 
 class Reply(Enum):

@@ -59,9 +59,6 @@ class RawRequester:
         """Nobody was there to hear the request, so that it can be repeated without harm."""
         self.repeat_ns = min(self.repeat_ns, now_ns + HELLO_PATIENCE_NS)
 
-    def prepare(self) -> None:
-        """There is no header to prepare."""
-
     def waited_ns(self, now_ns: int) -> int:
         return now_ns - self._sent_ns
 
@@ -125,9 +122,6 @@ class RawResponder:
     def error(self, text: str, now_ns: int, flags: int = 0) -> bytes:
         """A raw line has no words for an error: the master will miss the answer."""
         return b""
-
-    def prepare(self) -> None:
-        """There is no header to prepare."""
 
     def release(self) -> None:
         self.session = None

@@ -28,6 +28,7 @@ from simsched.exchange import (
     HELLO_ROOM,
     LEAST_PATIENCE_NS,
     MOST_PATIENCE_NS,
+    SEQUENCE,
     Reply,
     Wire,
 )
@@ -61,10 +62,9 @@ class Requester:
         self._request = b""
         self._open = False
         """Whether an answer is waited for: a second copy of one is stale."""
-        self._step_head = b""
-        self._answer_head = b""
-        """How the answer to the STEP under way begins, if all is well with the module."""
-        self._next_answer_head = b""
+        self._step_head, self._answer_head = wire.heads(session)
+        self._short = False
+        """Whether the request under way is a STEP whose answer is known by its head."""
         self._answer_size = HEADER_SIZE + wire.size_out
         self._tries = 0
         self._sent_ns = 0
@@ -78,30 +78,20 @@ class Requester:
         """A new request: the datagram to send."""
         wire = self.wire
         self.sequence = sequence = (self.sequence + 1) & 0xFFFF_FFFF
-        if kind is _STEP and self._step_head and not flags:
-            self._request = request = self._step_head + TIMES.pack(now_ns, 0, 0) + payload
-            self._answer_head = self._next_answer_head
+        self._short = kind is _STEP and bool(self._step_head) and not flags
+        if self._short:
+            self._step_head[SEQUENCE] = self._answer_head[SEQUENCE] = sequence.to_bytes(4, "little")
+            self._request = request = b"".join((self._step_head, TIMES.pack(now_ns, 0, 0), payload))
         else:
-            self._answer_head = b""
             self._request = request = build(
                 kind, payload, flags=flags, layout_id=wire.layout_id, session=self.session,
                 sequence=sequence, task=wire.number, sent_ns=now_ns, key=wire.key,
             )  # fmt: skip
-        self._step_head = b""
         self._open = True
         self._tries = 0
         self._sent_ns = now_ns
         self._repeat_ns = now_ns + self.patience_ns
         return request
-
-    def prepare(self) -> None:
-        """Make what the next STEP and its answer begin with; best called while nobody waits for it.
-
-        Not with a key: a signed answer takes the slow way, where it is verified.
-        """
-        wire = self.wire
-        if wire.key is None:
-            self._step_head, self._next_answer_head = wire.heads(self.session, self.sequence + 1)
 
     @property
     def times(self) -> tuple[int, int, int]:
@@ -145,10 +135,10 @@ class Requester:
 
     def receive(self, buffer: bytearray, size: int, now_ns: int) -> Reply:
         """What a datagram means; an answer's payload starts at HEADER_SIZE of the buffer."""
-        if size == self._answer_size and buffer[:TIMES_AT] == self._answer_head:
+        if self._short and size == self._answer_size and buffer[:TIMES_AT] == self._answer_head:
             self.peer_state, self.peer_flags = _RUN, 0
             self.packed_times = buffer[TIMES_AT:HEADER_SIZE]
-            self._answer_head, self._open = b"", False
+            self._short = self._open = False
             if not self._tries:
                 self._measure(now_ns)
             return _ANSWER
@@ -182,7 +172,7 @@ class Requester:
         self.peer_flags = header.flags
         payload = bytes(buffer[HEADER_SIZE : HEADER_SIZE + header.length])
         if header.kind == Kind.ERROR | ANSWER:
-            self._open, self._answer_head = False, b""
+            self._short = self._open = False
             self.text = payload.decode(errors="replace")
             return Reply.BUSY if header.flags & Flag.BUSY else Reply.ERROR
         return self._answered(header, payload, now_ns)
@@ -197,7 +187,7 @@ class Requester:
             return self._drop(Drop.LENGTH)
         elif not self._tries:
             self._measure(now_ns)
-        self._open, self._answer_head = False, b""
+        self._short = self._open = False
         return Reply.ANSWER
 
     def _drop(self, reason: Drop) -> Reply:

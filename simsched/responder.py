@@ -22,7 +22,7 @@ from simsched.datagram import (
     pack_hello,
     parse,
 )
-from simsched.exchange import HOLD_NS, STEP_NUMBER, STEP_ONLY, Send, Wire, Work
+from simsched.exchange import HOLD_NS, SEQUENCE, STEP_NUMBER, STEP_ONLY, Send, Wire, Work
 from simsched.states import State
 
 _STEP_WORK = Work(STEP_ONLY, True)
@@ -50,18 +50,20 @@ class Responder:
         self._heard_ns = 0
         self._request: tuple[int, bytes | bytearray, int] = (0, bytes(8), 0)
         """kind, sent_ns (as it came) and arrival of the request under way."""
-        self._step_head = b""
-        """How the next STEP begins, if all is well."""
-        self._answer_head = b""
+        self._step_head = self._answer_head = bytearray()
+        """How the next STEP and the answer to this one begin, if all is well."""
+        self._short = False
+        """Whether the request under way came on the short way."""
         self._size_in = HEADER_SIZE + wire.size_in
 
     def receive(self, buffer: bytearray, size: int, now_ns: int, peer: str = "") -> Work | Send | None:
         """What a datagram asks for; a request's payload starts at HEADER_SIZE of the buffer."""
         if size == self._size_in and buffer[:TIMES_AT] == self._step_head:
-            self._sequence = (self._sequence + 1) & 0xFFFF_FFFF
+            self._answer_head[SEQUENCE] = self._step_head[SEQUENCE]
+            self._expect_after((self._sequence + 1) & 0xFFFF_FFFF)
             self._heard_ns = now_ns
             self._request = (STEP_NUMBER, buffer[TIMES_AT : TIMES_AT + 8], now_ns)
-            self._answer, self._step_head = None, b""
+            self._answer, self._short = None, True
             return _STEP_WORK
         header = parse(buffer, size, self.wire.key)
         if isinstance(header, Drop):
@@ -113,38 +115,37 @@ class Responder:
         return self._accept(header, now_ns, peer, (kind,))
 
     def _accept(self, header: Header, now_ns: int, peer: str, kinds: tuple[Kind, ...]) -> Work:
-        self._note(header, now_ns)
         if Kind.INIT in kinds:
             self.session = header.session
             self.holder = f"session {header.session:08x} of {peer}"
+            self._step_head, self._answer_head = self.wire.heads(header.session)
+        self._note(header, now_ns)
         if kinds[-1] in (Kind.FINAL, Kind.STOP):
             self.release()
         return Work(kinds, not header.flags & Flag.NO_ANSWER)
 
     def _note(self, header: Header, now_ns: int) -> None:
-        self._served, self._sequence, self._heard_ns = header.session, header.sequence, now_ns
+        self._served, self._heard_ns = header.session, now_ns
+        self._expect_after(header.sequence)
         self._request = (header.kind, header.sent_ns.to_bytes(8, "little", signed=True), now_ns)
-        self._answer, self._step_head, self._answer_head = None, b"", b""
+        self._answer, self._short = None, False
 
     def release(self) -> None:
         """The run is over: any master may start the next."""
-        self.session, self.holder, self._step_head = None, "", b""
+        self.session, self.holder, self._step_head = None, "", bytearray()
 
-    def prepare(self) -> None:
-        """Make what the next STEP and its answer begin with; best called while nobody waits for it.
-
-        Not with a key: a signed STEP takes the slow way, where it is verified.
-        """
-        wire = self.wire
-        if self.session is None or wire.key is not None:
-            return
-        self._step_head, self._answer_head = wire.heads(self.session, self._sequence + 1)
+    def _expect_after(self, sequence: int) -> None:
+        """Note the number of the request under way, and make the head of the STEP that follows."""
+        self._sequence = sequence
+        if self._step_head:
+            self._step_head[SEQUENCE] = ((sequence + 1) & 0xFFFF_FFFF).to_bytes(4, "little")
 
     def answer(self, payload: bytes | bytearray, now_ns: int) -> bytes:
         """The answer to the request under way; kept for repeats."""
-        if self._answer_head and not self.flags:
+        if self._short and not self.flags:
             _, echo, recv_ns = self._request
-            self._answer = data = self._answer_head + ECHOED.pack(now_ns, echo, recv_ns) + payload
+            times = ECHOED.pack(now_ns, echo, recv_ns)
+            self._answer = data = b"".join((self._answer_head, times, payload))
             return data
         return self._made(self._request[0], payload, self.flags, now_ns)
 

@@ -124,7 +124,6 @@ class _Server:
                 responder.flags = Flag.STOPPING
             if work.answer:
                 send(answer(result, monotonic_ns()), peer)
-            responder.prepare()
             status.stepped(now_ns)
 
     def _other(self, work: Work | Send | None, payload: bytearray, peer: Any) -> None:
@@ -153,7 +152,6 @@ class _Server:
             return self._fail(error, work, peer)
         if work.answer:
             self._listener.send(self._responder.answer(result, monotonic_ns()), peer)
-        self._responder.prepare()
         if self._manager.state is State.IDLE:
             self._responder.flags = 0
 

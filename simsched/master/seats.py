@@ -127,7 +127,6 @@ class RemoteSeat(Seat):
             self._next_ns = (now_ns if behind else self._next_ns) + self._period_ns
         self.deadline_ns = None if self._timeout_ns is None else now_ns + self._timeout_ns
         self.send(self.requester.request(kind, payload, now_ns, self._flags))
-        self.requester.prepare()
 
     def hello(self) -> None:
         """Ask who is there."""

@@ -5,12 +5,9 @@ The result is by definition that of the order of `Tasks`; overlapping gives the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy import vdot
+from math import isfinite
 
 from simsched.datagram import Kind
 from simsched.image import Image
@@ -19,7 +16,6 @@ from simsched.master.waiting import Waiter
 from simsched.plan import Plan, make_plan
 
 _STEP = Kind.STEP
-Views = tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], ...]
 
 
 @dataclass(frozen=True)
@@ -29,12 +25,12 @@ class Order:
     seats: tuple[Seat, ...]
     plan: Plan
     can_overlap: bool
-    floats: Views
-    """All floats that these seats answer with, and as many zeros."""
+    probes: tuple[Callable[[], float], ...]
+    """Finite as long as all that these seats answer with is."""
 
     def is_finite(self) -> bool:
-        """Whether every result of the step is: one product for all of them."""
-        return all([vdot(values, zeros) == 0.0 for values, zeros in self.floats])  # NaN is not
+        """Whether every result of the step is; False may be a false alarm, if a sum overflows."""
+        return all([isfinite(probe()) for probe in self.probes])
 
 
 @dataclass
@@ -158,7 +154,7 @@ class Orders:
             tasks = [seat.task for seat in seats]
             plan = make_plan(tasks, self._early)
             can_overlap = self._early and _can_overlap(plan, seats)
-            self._known[active] = Order(seats, plan, can_overlap, self._image.finite_views(tasks))
+            self._known[active] = Order(seats, plan, can_overlap, self._image.finite_probes(tasks))
         return self._known[active]
 
 
