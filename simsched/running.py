@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from simsched.master.placement import Placement
 from simsched.master.seats import InlineSeat, RemoteSeat, Seat
 from simsched.metadata import describe
 from simsched.module import Module
-from simsched.record import MemoryRecorder, NullRecorder, Recorder, load
+from simsched.record import MemoryRecorder, NullRecorder, Recorder, import_writer, load
 from simsched.report import Report
 from simsched.results import Results
 from simsched.scenario import Scenario
@@ -196,6 +197,8 @@ def _with_processes(
         scenario = jobs.scenario
         if jobs.jobs:
             processes = stack.enter_context(Processes(jobs, options.show, options.key))
+            if options.record is not None:
+                threading.Thread(target=import_writer, name="simsched preload", daemon=True).start()
             placement = Placement(options.placement, processes.pids)
             stack.callback(placement.restore)
             kwargs = {"watch": processes, "placement": placement, "started": processes.names}

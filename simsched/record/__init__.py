@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from simsched.record.export import FORMATS, export
 from simsched.record.reader import Recording, load
-from simsched.record.recorder import MemoryRecorder, NullRecorder, Recorder, StepRecorder
+from simsched.record.recorder import MemoryRecorder, NullRecorder, Recorder, StepRecorder, import_writer
 
 __all__ = [
     "FORMATS",
@@ -19,5 +19,6 @@ __all__ = [
     "Recording",
     "StepRecorder",
     "export",
+    "import_writer",
     "load",
 ]

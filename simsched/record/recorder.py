@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from simsched.database import Field
-from simsched.errors import RecorderFailed, RecordingError
+from simsched.errors import MissingExtra, RecorderFailed, RecordingError
 from simsched.record.arrow import (
     FORMAT,
     FORMAT_KEY,
@@ -38,6 +38,12 @@ BATCH_BYTES = 4 << 20
 WAITING_BATCHES = 8
 FLUSH_S = 0.25
 _FILE_BUFFER = 1 << 20
+
+
+def import_writer() -> None:
+    """Load what the first recording needs, while there is time."""
+    with contextlib.suppress(MissingExtra):  # told when the recording is opened
+        need("pyarrow", "recording")
 
 
 class StepRecorder(Protocol):
