@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import signal
 import sys
@@ -34,6 +35,8 @@ def reported(command: Callable[_Given, int | None]) -> Callable[_Given, None]:
         try:
             code = command(*args, **kwargs)
         except SimschedError as error:
+            with contextlib.suppress(BrokenPipeError):
+                sys.stdout.flush()  # what was said of the run stands before what ended it
             print(error, file=sys.stderr, flush=True)
             code = exit_code(error)
         except KeyboardInterrupt as error:

@@ -6,6 +6,7 @@ not slowed. The thread starts when the processes are up: before, it would forbid
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from contextlib import AbstractContextManager
@@ -49,6 +50,8 @@ class Console(AbstractContextManager["Console"]):
 
     def notify(self, text: str) -> None:
         """Something that the user should know, and that does not end the run."""
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.flush()
         print(text, file=sys.stderr, flush=True)
 
     def started(self, scheduler: Scheduler) -> None:
