@@ -108,8 +108,10 @@ class Scheduler:
             self._finish()
         except BaseException as error:
             ended = f"{type(error).__name__}: {error}"
-            self._finish_after_failure()
-            self._close_after_failure(sink, ended)
+            try:
+                self._finish_after_failure()
+            finally:  # a second Ctrl-C ends the wait for modules; what was recorded is kept all the same
+                self._close_after_failure(sink, ended)
             raise
         report = self.report(ended)
         sink.close(report.as_dict())

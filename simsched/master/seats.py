@@ -6,6 +6,7 @@ scheduler they are the same: `post` a request, `collect` its answer, merge `targ
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from time import monotonic_ns
 from typing import Any, Protocol
 
@@ -31,7 +32,7 @@ _ANSWER = Reply.ANSWER
 _STOPPING = int(Flag.STOPPING)
 
 
-class Seat:
+class Seat(ABC):
     """What all seats have."""
 
     payload_at = 0
@@ -56,15 +57,15 @@ class Seat:
         """Died, or silent beyond its Timeout: nothing more is sent to it."""
         self.state = State.IDLE
 
+    @abstractmethod
     def post(self, kind: Kind, payload: bytes) -> None:
         """Begin a request."""
-        raise NotImplementedError
 
+    @abstractmethod
     def collect(self) -> bool:
         """Wait a tick for the answer; True if it is there, `failure` or `refused` if it won't be."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # most hold nothing
         """Let go of what the seat holds."""
 
 

@@ -69,7 +69,7 @@ def test_in_the_run(bench: Bench) -> None:
     assert "interrupted" in master.text and "Traceback" not in master.text
     assert finalized(bench) == {"Steady", "Other"}
     r = load(bench.folder / "run.arrows")
-    assert r.complete and len(r) >= 20
+    assert r.complete and len(r) >= 19  # the step that spoke may be cut off
     assert r["n"].tolist() == list(range(1, len(r) + 1))
     assert r.summary is not None and "KeyboardInterrupt" in r.summary["ended"]
 
@@ -112,7 +112,8 @@ def test_in_finalize(bench: Bench) -> None:
     master.send_signal(signal.SIGINT)
     assert master.wait() == 130
     r = load(bench.folder / "run.arrows")
-    assert r["n"].tolist() == list(range(1, len(r) + 1)) and len(r) >= 20
+    assert r.complete and len(r) >= 19
+    assert r["n"].tolist() == list(range(1, len(r) + 1))
 
 
 def test_the_master_is_killed(bench: Bench) -> None:
