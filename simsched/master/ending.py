@@ -80,7 +80,7 @@ class Ending:
     def _stop_started(self) -> None:
         """Modules that were started for this run are told to end; others wait for the next run."""
         for seat in self._seats:
-            if seat.task.name in self._started and self._is_reachable(seat):
+            if seat.task.name in self._started and self._is_reachable(seat) and _knows_final(seat):
                 seat.post(Kind.STOP, b"".join(seat.sources))
 
 

@@ -69,6 +69,21 @@ def test_a_device_follows_cmd(bench: Bench) -> None:
     device.wait_for("cmd 1\ncmd 2\ncmd 3\ncmd 1\ncmd 2\ncmd 3\n")
 
 
+def test_a_device_without_cmd_is_sent_steps_and_nothing_else(bench: Bench) -> None:
+    port = bench.free_ports()
+    tasks = device_tasks(port)
+    tasks["Device"]["In"] = "t,x"
+    bench.scenario("n = 0\nx = 8.0", tasks, COUNT, tmax=2.0)
+    told = DEVICE.replace('"<qdd"', '"<dd"').replace("cmd, t, x = wire_in", "cmd, (t, x) = 2, wire_in")
+    bench.write("device.py", told)
+    bench.python("device.py", port)
+    bench.listening(port)
+    first = bench.run()
+    assert first["x"].tolist() == expected(20, 0.1)
+    assert first.initial["x"] == 8.0
+    assert first.same_as(bench.run()) == []
+
+
 def test_a_device_that_is_switched_on_late(bench: Bench) -> None:
     """The master repeats INIT until the first answer."""
     port = bench.free_ports()
