@@ -92,10 +92,6 @@ class BadKey(UserError):
     """A key is of no use for signing."""
 
 
-class DatagramTooLarge(UserError):
-    """A datagram would be larger than UDP can carry."""
-
-
 class ResultError(RunError):
     """A module left a value that does not fit its field."""
 

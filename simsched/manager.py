@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from simsched.codec import Codec
-from simsched.database import COMMON
 from simsched.errors import ModuleError, SimschedError, choices
 from simsched.scenario import Scenario
 from simsched.states import Message, State, transition
@@ -157,11 +156,6 @@ class Manager:
             )
         near = choices(error.name, self.attributes, "fields")
         return f"\n'{error.name}' is no field of task '{self.task.name}'{near}"
-
-    @property
-    def master_fields(self) -> tuple[str, ...]:
-        """Those of the common variables that the task names."""
-        return tuple(name for name in self.attributes if name in COMMON)
 
 
 def described(error: BaseException) -> str:

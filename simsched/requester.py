@@ -34,7 +34,7 @@ from simsched.exchange import (
 )
 from simsched.states import State
 
-# plain names for what the loop uses: a look into an enumeration costs as much as a system call
+# plain names for what the loop uses: on Python 3.11 a member of an enumeration is found by a hook, slowly
 _STEP = Kind.STEP
 _RUN = State.RUN
 _ANSWER = Reply.ANSWER

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simsched.database import COMMON, Field
+from simsched.database import Field
 from simsched.errors import ResultError
 from simsched.layout import Layout
 
@@ -280,8 +280,3 @@ def _pack_quaternion(member: Field, value: Any) -> bytes:
 def _short(value: Any) -> str:
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def writable(names: Iterable[str]) -> tuple[str, ...]:
-    """Those of these fields that a module may change."""
-    return tuple(name for name in names if name not in COMMON)

@@ -85,10 +85,6 @@ class Processes:
             self._output.drain(task)
         return self._output.last_words(task)
 
-    def exit_codes(self) -> Mapping[str, int]:
-        self._read()
-        return dict(self._exits)
-
     def _read(self) -> None:
         while True:
             try:

@@ -17,7 +17,7 @@ from simsched.plan import Plan
 MODES = ("auto", "one", "free")
 
 WAKE_NS = 40_000
-"""What an exchange loses when it crosses cores, about: measured by benchmarks/where.py."""
+"""What an exchange loses when it crosses cores, at the least: benchmarks/where.py tells how much here."""
 SMALL_NS = 300_000
 """Above this mean compute time a wake-up no longer matters, and cores are left to the system."""
 

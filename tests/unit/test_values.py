@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from simsched.database import Field, make_field
 from simsched.errors import ResultError
 from simsched.layout import Layout
-from simsched.values import Packer, Unpacker, pack_value, wanted, writable
+from simsched.values import Packer, Unpacker, pack_value, wanted
 
 DTYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
 
@@ -275,7 +275,3 @@ def test_what_each_field_takes_in_words() -> None:
     assert said == [
         "one f8", "one i8", "3 × f8", "2 × 3 × f8", "one quaternion", "2 × quaternion", "4 bytes", "one f8",
     ]  # fmt: skip
-
-
-def test_the_masters_variables_are_not_writable() -> None:
-    assert writable(("t", "U", "dt", "cmd", "tmax", "w_B")) == ("U", "w_B")
